@@ -1,6 +1,8 @@
 import { normalize } from "../../language/normalize.ts"
+import { wordSet } from "../../language/word-forms.ts"
 import { type Channel, instructs } from "../../message/message.ts"
 import { affirms, unframed } from "./claim.ts"
+import words from "./gate-words.json" with { type: "json" }
 
 /** Letters by which two forms of a word are taken for the same. */
 const stemLength = 5
@@ -9,11 +11,7 @@ const stemLength = 5
 const minLength = 3
 
 /** Words that stand in any text, of the languages most written; the rest is left to how often a word occurs. */
-const empty: ReadonlySet<string> = new Set(
-  "the and for was are but not you all can had her his its our out has him how who did may now with that this from have will been were they their there which would about your what when into than then them these some could also any she does done los las una por que con para del der die das und ist ein eine den dem mit von les des est une dans pour que qui что это как для".split(
-    " ",
-  ),
-)
+const empty = wordSet(...words.empty)
 
 /** Scripts written without blanks, and Korean, whose words carry their endings. */
 const unspaced = /[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af]/

@@ -1,9 +1,11 @@
 import { directs } from "../../language/imperative.ts"
 import { normalize, normalizedText, originalSpan, type Survey, survey } from "../../language/normalize.ts"
 import { namedPatterns } from "../../language/word-forms.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { type Channel, instructs, type Span } from "../../message/message.ts"
 import { decodings } from "./decodings.ts"
 import { concept, type Finding, type FindingKind, type Sighting, type Strength } from "./finding.ts"
+import words from "./gate-words.json" with { type: "json" }
 import { mergeSpans, spanBeforeWithholding, withhold } from "./mark-data.ts"
 import { gateSentences, type Sentence, type Sketch, type Word } from "./sentence.ts"
 
@@ -93,18 +95,21 @@ function literalsIn(text: string): readonly Sighting[] {
   return sightings
 }
 
-const model =
-  "(?:ai|llm|gpt(?:-?\\d\\w{0,4})?|chatgpt|claude|gemini|copilot|chatbot|assistants?|ai agents?|llm agents?|language models?|ai models?|summari[sz]er|compactor|ki|ia|asistente|assistent|ассистент|ии|助手)"
+const model = anyOf(words.models)
 
 /** Someone speaks to the model by name: a salutation and the model, or the model and a comma. */
 const salutation = new RegExp(
-  `^(?:(?:note|message|notice|important|attention|instructions?|memo|reminder|hint)[ ,:!-]{1,3}(?:to|for)? ?|(?:dear|hey|hi|hello|attention|ok|okay) )(?:the |any |all |every |you,? |my )?(?:ai |llm )?${model}(?: (?:assistants?|agents?|models?|readers?|systems?))?\\b(?:[^.:,!]{0,40}[:,!-]|$)`,
+  `^(?:${anyOf(words.headings)}[ ,:!-]{1,3}(?:to|for)? ?|${anyOf(words.salutations)} )(?:the |any |all |every |you,? |my )?(?:ai |llm )?${model}(?: (?:assistants?|agents?|models?|readers?|systems?))?\\b(?:[^.:,!]{0,40}[:,!-]|$)`,
 )
 const vocative = new RegExp(`^(?:ai |llm )?${model}(?: (?:assistant|agent|model))?\\s?, `)
 const condition =
   /^(?:if you(?: are|'re) (?:an? |the )?(?:ai|llm|large language model|language model|chatbot|bot)\b|(?:when|once|as soon as|after) you (?:read|see|process|receive|parse|summari[sz]e) this\b)[^,:]{0,60}[,:] /
-const readers =
-  /^(?:all |any )?(?:ai|llm)s? (?:agents?|assistants?|models?|systems?|reviewers?|tools?)? ?(?:that |who )?(?:are )?(?:reading|read|processing|process|parsing|handling|reviewing|seeing|see) (?:this|these)\b[^.]{0,60}\b(?:must|should|shall|need to|have to|are required to)\b|^(?:ai|llm|gpt) instructions?\s?:/
+const readers = new RegExp(
+  anyOf(
+    `^(?:all |any )?(?:ai|llm)s? ${anyOf(words.aiKinds)}? ?(?:that |who )?(?:are )?${anyOf(words.aiReading)} (?:this|these)\\b[^.]{0,60}\\b(?:must|should|shall|need to|have to|are required to)\\b`,
+    "^(?:ai|llm|gpt) instructions?\\s?:",
+  ),
+)
 
 /** A line that poses as a turn of the system or the developer. */
 const label =
@@ -131,8 +136,9 @@ function addressIn(sentence: string): FindingKind | undefined {
   return toModel.test(rest) && directs(rest) ? "role-impersonation" : undefined
 }
 
-const ownAnswer =
-  /\b(?:in|to|into|of|with|at the (?:end|start|beginning|top) of|modify|change|enhance|augment|begin|start|end|finish|conclude|translate|rewrite|encode|format|provide|render|write) (?:all (?:of )?)?your (?:next |final |entire |whole )?(?:response|answer|output|summary)s?\b/
+const ownAnswer = new RegExp(
+  `\\b${anyOf(words.beforeAnswer)} (?:all (?:of )?)?your (?:next |final |entire |whole )?(?:response|answer|output|summary)s?\\b`,
+)
 const firstPerson = /\b(?:me|us|my|our|we|i|i'm|we'll|by (?:monday|tuesday|wednesday|thursday|friday|tomorrow))\b/
 
 /** Does this sentence tell its reader what to put into the answer? People who write to people say whom the answer is for. */
@@ -148,8 +154,7 @@ function steersAnswer(sentence: string): boolean {
 
 const someone =
   "(?:the |your |an? )?(?:system |security |site |platform )?(?:operator|administrator|admin|developer|creator|openai|anthropic)"
-const sensitive =
-  "(?:\\.env\\b|id_rsa|\\.ssh|private keys?|api keys?|access tokens?|passwords?|credentials?|secrets?|(?:chat|conversation) history|environment variables|seed phrase|cookies)"
+const sensitive = anyOf(words.sensitive)
 const destination = "(?:https?://|ftp://|[\\w.+-]{1,64}@[\\w-]{1,63}\\.\\w)"
 
 /** Constructions that only one who commands a model has a use for, each anchored at the start of a sentence. */
@@ -216,8 +221,7 @@ function mayAttempt(text: string, { start, size, present }: Sketch): boolean {
 }
 
 /** What the constructions start with. */
-const opening =
-  /(?:abandon|abort|actual|add|admin|administrator|also|and|append|as|begin|cancel|commit|copy|developer|display|disregard|drop|e|echo|email|end|exfiltrate|for|forget|forward|halt|i|ignore|in|kindly|leak|new|now|operator|output|pause|please|policy|post|print|real|record|recite|remember|repeat|reveal|revised|safety|save|send|show|speaking|start|stop|store|submit|system|the|then|this|transmit|updated|upload|what|write|you)\b/y
+const opening = new RegExp(`${anyOf(words.openings)}\\b`, "y")
 /** The one of them that may stand anywhere in a sentence. */
 const hiding = /(?:keep|hide) (?:this|it|these|that)/
 

@@ -1,5 +1,7 @@
+import { anyOf } from "../../language/word-lists.ts"
 import { failureLine, readJsonTree } from "./failure.ts"
 import { type Mentions, minQuotedLength, visitWords } from "./later-mentions.ts"
+import words from "./line-words.json" with { type: "json" }
 import { escapeMarkers, headAndTail, leftOut, nameHandle, usualMarkerLength } from "./marker.ts"
 import { prepareJson } from "./shorten-json.ts"
 import type { ToolKind } from "./tool-kind.ts"
@@ -24,8 +26,7 @@ function settleLine(line: string): string {
 /** So many lines of one pattern make the point; more of them would crowd out the rest. */
 const maxAlike = 3
 
-const alarm =
-  /\b(?:errors?|exception|fail(?:ed|ures?|s|ing)?|fatal|panic(?:ked)?|critical|traceback|segfault|segmentation fault|denied|refused|timed out|timeout|cannot|can't|could not|unable to|undefined|not found|no such|invalid|unexpected|abort(?:ed)?|killed|conflict)\b|(?:Error|Exception)\b|^E {2,}|[✗✕❌]/i
+const alarm = new RegExp(`\\b${anyOf(words.alarms)}\\b|(?:Error|Exception)\\b|^E {2,}|[✗✕❌]`, "i")
 const failing = /^\s*(?:[✗✕×●❌]|not ok\b|FAIL(?:ED)?\b|--- FAIL)|\bFAILED\b|\.{3} ?(?:FAIL|ERROR)/
 const passing = /^\s*(?:[✓✔√]|ok \d|ok\s+\S|PASS(?:ED)?\b|--- PASS)|\bPASSED\b|\.{3} ?ok$/
 const cautionWords = /\bwarn(?:ing)?s?\b|\bdeprecat/i
@@ -101,8 +102,7 @@ const scoreList: ScoreLines = (lines) => {
 /** The number before a line of a file, as `cat -n`, editors and agents print it. */
 const lineNumber = /^\s{0,10}(\d{1,7})(?:\t|→|:(?!\d\d\b)|\||\s{2})/
 
-const opening =
-  /^\s{0,12}(?:(?:export|default|public|private|protected|internal|static|async|abstract|final|override|pub(?:\([a-z]+\))?|unsafe|const|inline|extern|declare|sealed|partial|virtual) )*(?:function\*?|class|def|fn|func|fun|struct|enum|trait|impl|interface|type|module|namespace|package|record|object|protocol|sub|defmodule|defp?)\s/
+const opening = new RegExp(`^\\s{0,12}(?:${anyOf(words.modifiers)} )*${anyOf(words.declarations)}\\s`)
 const bound =
   /^(?:export )?(?:const|let|var|val)\s+[\w$]+.{0,80}(?:=>|function)|^[A-Za-z_][\w\s*:<>,&~]{2,80}\([^;]{0,200}\{?\s*$/
 const method =

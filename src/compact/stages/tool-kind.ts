@@ -1,4 +1,5 @@
 import { nameWords, wordSet, wordSetsOf } from "../../language/word-forms.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import type { ToolCallPart } from "../../message/message.ts"
 import { createPerObject } from "../../message/recall.ts"
 import { isObject } from "../../wire/json.ts"
@@ -20,8 +21,7 @@ const kindWords = wordSetsOf(toolWords.kinds)
 const editWords = wordSet(toolWords.edit)
 const writeWords = wordSet(toolWords.write)
 /** Fields that carry what is put in, or what is taken out for it. */
-const contentFields =
-  /^(?:content|contents|text|new_?(?:str|string|text|content|source)|old_?(?:str|string|text)|replacement(?:_text)?|patch|diff|edits|changes|insert_(?:text|line)|input|code_edit|search|replace|find|old|new)$/i
+const contentFields = new RegExp(`^${anyOf(toolWords.contentFields)}$`, "i")
 
 /** Of a longer name only the start is read. */
 const maxToolName = 200
@@ -92,20 +92,11 @@ function commandNature(command: string): ToolNature {
 const stepKinds: readonly (readonly [ToolNature["kind"] | "idle", RegExp])[] = [
   ["diff", /^git (?:-\S+ )*(?:diff|show|log|blame|stash show)\b|^diff\b/],
   ["search", /^(?:grep|egrep|fgrep|rg|ag|ack|git grep|find|fd|locate|which|whereis|Select-String)\b/],
-  [
-    "test",
-    /^(?:pytest|py\.test|python3? -m (?:pytest|unittest)|tox|nox|(?:npm|pnpm|yarn|bun)(?: run)? (?:test|check|lint)|(?:npx |bunx |pnpm )?(?:jest|vitest|mocha|tsc|eslint|biome|playwright test)|go (?:test|vet)|cargo (?:test|check|clippy)|mvn .{0,40}\btest|gradle\w* .{0,40}\btest|\.\/gradlew .{0,40}\btest|make (?:test|check|lint)|ctest|rspec|bundle exec rspec|phpunit|dotnet test|mix test|ruff|mypy|flake8|pylint)\b/,
-  ],
-  [
-    "read",
-    /^(?:cat|bat|nl|head|tail|less|more|sed -n|awk|wc|stat|file|strings|xxd|od|jq|cut|sort|uniq|column|type|Get-Content)\b/,
-  ],
+  ["test", new RegExp(`^${anyOf(toolWords.testCommands)}\\b`)],
+  ["read", new RegExp(`^${anyOf(toolWords.readCommands)}\\b`)],
   ["list", /^(?:ls|dir|tree|pwd|du|df|git ls-files|git branch|git tag|Get-ChildItem)\b/],
   ["web", /^(?:curl|wget|http|lynx|Invoke-WebRequest)\b/],
-  [
-    "idle",
-    /^(?:cd|pushd|popd|echo|printf|true|set|export|source|env|printenv|date|whoami|hostname|uname|id|ps|git (?:status|remote|rev-parse|config --get)|test|sleep|wait|node --version|python3? --version)\b/,
-  ],
+  ["idle", new RegExp(`^${anyOf(toolWords.idleCommands)}\\b`)],
 ]
 
 const stepKind = (step: string): ToolNature["kind"] | "idle" | undefined =>

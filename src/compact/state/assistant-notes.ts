@@ -1,7 +1,9 @@
 import { cutMiddle } from "../../language/cut-text.ts"
 import { directs } from "../../language/imperative.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { createPerObject, createRecent } from "../../message/recall.ts"
 import { maxLineLength, type NoteKind, oneLine, weightOf } from "../summary/summary.ts"
+import lists from "./cue-words.json" with { type: "json" }
 import { announces, asksUser, courteous, decides, finds, sentencesOf } from "./cues.ts"
 import type { NoteDraft } from "./note-draft.ts"
 import { leansOn } from "./user-notes.ts"
@@ -82,12 +84,17 @@ const hollow =
   /^(?:this|these|that|it)(?: \p{L}+)? (?:will|should|would|can|may|might|now)? ?(?:also )?(?:help|allow|give|ensure|enable|make|provide|let)s? (?:us|you|me|sure|the reader)\b|^(?:here['’]s|here is|here are)\b|^(?:now|so),? (?:you|it) (?:can|should)\b/iu
 
 /** It only says what it will look at now, or what the user said. */
-const passing =
-  /(?:^|, |; )(?:(?:now|first|next|then|ok(?:ay)?|so|wait)[, ]{1,2})?(?:let me|let['’]s|let us|i['’]ll|i will|i need to|i should|we should|we can|we['’]ll|we need to) (?:\w{2,10} )?(?:check|look|see|read|view|find|search|list|examine|explore|verify|inspect|try|compute|calculate|count|measure|compare|query|fetch|reproduce|debug)\b|^the user (?:is|wants?|said|asks?|asked|suggest)|겠습니다[.!]?\s*$|(?:てみます|ましょう|ていきます)[。!！]?\s*$|^(?:现在|接下来|首先|那么)?[，,]?(?:让我|我来|我先)/i
+const passing = new RegExp(
+  anyOf(
+    `(?:^|, |; )(?:(?:now|first|next|then|ok(?:ay)?|so|wait)[, ]{1,2})?${anyOf(lists.intends)} (?:\\w{2,10} )?${anyOf(lists.looks)}\\b`,
+    "^the user (?:is|wants?|said|asks?|asked|suggest)|겠습니다[.!]?\\s*$|(?:てみます|ましょう|ていきます)[。!！]?\\s*$",
+    "^(?:现在|接下来|首先|那么)?[，,]?(?:让我|我来|我先)",
+  ),
+  "i",
+)
 
 /** It says what comes next: once that was done it is told as done, and it settled something only if it gives its reason or what was turned down. */
-const announcing =
-  /^(?:(?:now|first|next|then|ok(?:ay)?|so|wait|great|good|alright)[,.! ]{1,3}){0,2}(?:let me|let['’]s|let us|i['’]ll|i will|i(?:['’]m| am) going to|i need to|we can|we['’]ll|we will|we need to)\b/i
+const announcing = new RegExp(`^(?:${anyOf(lists.leads)}[,.! ]{1,3}){0,2}${anyOf(lists.announcing)}\\b`, "i")
 const settling = /\b(?:because|instead of|rather than|decided|chose|opted?|going with|settled on|(?:ll|will) use)\b/i
 
 export const isAnnouncement = (sentence: string): boolean =>
@@ -159,8 +166,12 @@ const isStepTold = (sentence: string): boolean =>
   !/^[\s*-]*`/.test(sentence) && (directs(sentence) || stepTaken.test(sentence))
 
 /** A step that was taken, in languages whose verb stands last: what was done is told by the calls. */
-const stepTaken =
-  /(?:확인|추가|작성|수정|완료|생성|업데이트|반영|푸시|커밋|배포)(?:을|를|이|가)?\s?(?:했|됐|되었|하였)습니다[.!]?\s*$|(?:確認|追加|作成|修正|更新|完了|変更|反映)(?:を|が)?(?:しました|されました|いたしました)[。.!！]?\s*$/
+const stepTaken = new RegExp(
+  anyOf(
+    `${anyOf(lists.stepsTakenKorean)}(?:을|를|이|가)?\\s?(?:했|됐|되었|하였)습니다[.!]?\\s*$`,
+    `${anyOf(lists.stepsTakenJapanese)}(?:を|が)?(?:しました|されました|いたしました)[。.!！]?\\s*$`,
+  ),
+)
 
 /** A step that is named by what it does, "Setting the limit to 30", was told to oneself. */
 const begun =
@@ -269,8 +280,11 @@ export const confirmedDrafts = (answer: AssistantStatement): readonly NoteDraft[
     .slice(0, maxEach)
     .map((sentence) => draft("act", `The user was told: ${sentence}`, answer, confirmedWorth))
 const confirmedWorth = 10
-const confirms =
-  /^(?:(?:i(?:['’]ve| have)|it(?:['’]s| is| was)|(?:the|your) [\p{L} ]{2,40} (?:is|are|was|were|has been|have been))\s+)?(?:now |all )?(?:ordered|paid|booked|reserved|cancell?ed|sent|submitted|placed|created|registered|requested|renewed|extended|refunded|changed|updated|moved|deleted|uploaded|posted|published|scheduled|confirmed|transferred|bought|purchased|bestellt|bezahlt|gebucht|storniert|gesendet|abgeschickt|verlängert|commandé|payé|réservé|annulé|envoyé|pedido|pagado|reservado|cancelado|enviado|comprado|pago|ordinato|pagato|prenotato|annullato|inviato)(?![\p{L}])/iu
+const whatIsConfirmed = anyOf(
+  "i(?:['’]ve| have)|it(?:['’]s| is| was)",
+  "(?:the|your) [\\p{L} ]{2,40} (?:is|are|was|were|has been|have been)",
+)
+const confirms = new RegExp(`^(?:${whatIsConfirmed}\\s+)?(?:now |all )?${anyOf(lists.confirms)}(?![\\p{L}])`, "iu")
 const proves = /[\p{Lu}]{2,}[-_]?\d|#\d{2}|\d{4}|[$€£¥]\s?\d|\d\s?[$€£¥]/u
 
 /** How far from its end an answer is looked at for what it asks. */

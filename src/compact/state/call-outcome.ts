@@ -1,3 +1,4 @@
+import { anyOf } from "../../language/word-lists.ts"
 import type { ToolResultPart } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { createPerObject } from "../../message/recall.ts"
@@ -17,6 +18,7 @@ import {
   resultText,
   textEnds,
 } from "./outcome-of.ts"
+import words from "./outcome-words.json" with { type: "json" }
 import { screenText } from "./page-elements.ts"
 
 /** How a call ended; of a change only what it made is of interest, because the rest was in the call. */
@@ -62,8 +64,7 @@ function pageSaysDone({ head }: ResultText): string | undefined {
     .map((line) => line.replace(/^(?:text|paragraph): /, "").replace(/^definition "([^"]+)"/, "$1"))
   return oneLine([said, ...more].join("; "), maxQuoted)
 }
-const pageDone =
-  /(?<![\p{L}])(?:confirmed|created|cancell?ed|booked|paid|removed|submitted|sent|saved|updated|deleted|received|placed|complete[d]?|registered|joined|you['’]re (?:on|in|going|booked|all set)|thank you for your (?:order|booking|payment|purchase)|bestätigt|gebucht|storniert|confirmée?|réservée?|annulée?|confirmad[oa]|reservad[oa]|cancelad[oa]|confermat[oa]|prenotat[oa]|annullat[oa])(?![\p{L}])/iu
+const pageDone = new RegExp(`(?<![\\p{L}])${anyOf(words.pageDone)}(?![\\p{L}])`, "iu")
 const pageNotDone =
   /(?<![\p{L}])(?:not|nearly|almost|draft|before you|could|unable|sorry|error|failed|pending|step \d|someone was)(?![\p{L}])|n['’]t(?![\p{L}])/iu
 
@@ -80,16 +81,24 @@ const complains = (deed: CallDeed, text: ResultText): true | undefined => {
   return refusing.test(head.slice(0, 400)) && !doneAsNamed(deed.tool, text) ? true : undefined
 }
 /** A sentence in a field that says outright that it was not done. */
-const notDone =
-  /(?:nothing|no changes?) (?:was|were|has been|have been) (?:changed|made|booked|moved|saved|updated)|(?:was|has) not (?:been )?(?:changed|moved|booked|applied|processed|saved|updated)(?! yet)|見送らせていただ|(?:変更|登録|予約|送信|処理|確定)(?:は|が)?(?:まだ)?(?:行われ|され)て(?:おりません|いません)|行われませんでした|未(?:变更|更改|修改|保存|提交成功)|변경되지 않았/i
+const notDone = new RegExp(
+  anyOf(
+    "(?:nothing|no changes?) (?:was|were|has been|have been) (?:changed|made|booked|moved|saved|updated)",
+    "(?:was|has) not (?:been )?(?:changed|moved|booked|applied|processed|saved|updated)(?! yet)",
+    words.notDoneIdeographic,
+  ),
+  "i",
+)
 /** Characters of a refusal in sentences, and of one that cannot be a piece of the file. */
 const [polite, briefly] = [1200, 300]
 const writes = (files: readonly FileDeed[]): boolean => files.some(({ deed }) => deed !== "read")
 /** A reason and what could be had instead: nobody gives them with what was done. */
 const offersInstead =
   /^\s{0,4}\{(?=[\s\S]{0,900}"reason"\s{0,3}:\s{0,3}")(?=[\s\S]{0,900}"(?:alternatives?|suggestions?|suggested)"\s{0,3}:)/
-const refusing =
-  /^\s{0,4}\{[^[\]]{0,300}?"(?:status|state|result|outcome|estado|stato|esito|statut|resultado|ergebnis|結果|状態|ステータス|结果|状态|결과|상태)"\s{0,3}:\s{0,3}"(?:(?:not|non|no|un)[_ -][a-z_ -]{2,40}|conflict|conflito|conflicto|conflitto|konflikt|rejected|denied|declined|refused|failed|failure|error|bounced|returned_to_sender|not_allowed|invalid|incomplete|devolvido|devuelto|recusad[oa]|rechazad[oa]|rifiutat[oa]|refusée?|abgelehnt|incompleto|incomplet|ko|nok|エラー|失敗|不可|却下|拒否|保留|お預かり|要選択|失败|错误|拒绝|无效|오류|실패|거부|보류)"/i
+const refusing = new RegExp(
+  `^\\s{0,4}\\{[^[\\]]{0,300}?"${anyOf(words.stateFields)}"\\s{0,3}:\\s{0,3}"${anyOf(words.refusingStates)}"`,
+  "i",
+)
 
 /** What each change was found to have made up, by what was known before it. */
 const madeBefore = new WeakMap<ToolResultPart, { readonly deed: CallDeed; readonly value: string | undefined }>()
@@ -155,8 +164,7 @@ function answerIn(text: ResultText): ResultText {
   return rest.some(([, value]) => value === true) ? { ...textEnds(answer), exitedWell: true } : textEnds(answer)
 }
 const answerKeys = /^(?:result|output|content|text|response|answer|data|stdout)$/
-const envelopeKeys =
-  /^(?:(?:query|request|trace|execution|call|run|statement|correlation)_?id|trace|corr|took|elapsed|duration|latency|time|cached|truncated|warnings?|execution_count|mime_?type|encoding)(?:_?(?:ms|s|seconds))?$/i
+const envelopeKeys = new RegExp(`^${anyOf(words.envelopeKeys)}(?:_?(?:ms|s|seconds))?$`, "i")
 
 /** Keys under which a change gives back the name of what it made, and how that stands. */
 const nameKey = /(?:^|_)(?:id|ids|number|code|ref|reference|confirmation|key|url)$|(?:Id|Number|Code|Key|Ref|Url)$/

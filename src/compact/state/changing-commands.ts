@@ -1,4 +1,5 @@
 import { lazy } from "../../language/lazy.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { toolNature } from "../stages/tool-kind.ts"
 import table from "./changing-commands.json" with { type: "json" }
 
@@ -60,10 +61,14 @@ const changingForms: readonly RegExp[] = [
   /^(?:psql|mysql|sqlite3) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b/i,
   /^create-\w/,
 ]
-const migrating =
-  /^(?:(?:npm|pnpm|yarn|bun)(?: run)?|rails|rake|python3? manage\.py|php artisan|mix|flyway|knex|sequelize(?:-cli)?|dotnet ef|prisma|typeorm|bundle exec rails) (?:-{1,2}[\w-]+(?:[ =][^\s-]\S*)? ){0,3}(?:[\w-]{1,20}[:. ]){0,2}(?:migrate|migration:run|rollback|seed|deploy|release)(?![\w-]|[:. ](?:status|info|list|make|generate|create|diff|validate|check|dry))/i
-const deploying =
-  /^(?:bash |sh )?(?:\.{0,2}\/)?(?:[\w.-]{1,40}\/){1,6}(?:deploy|release|rollout|publish|provision|rollback|restore|promote|migrate|restart)[\w-]{0,20}(?:\.(?:sh|py|rb|ts|js))?(?=\s|$)(?! (?:--help|status|list|--dry-run))/i
+const migrating = new RegExp(
+  `^${anyOf(table.migrators)} (?:-{1,2}[\\w-]+(?:[ =][^\\s-]\\S*)? ){0,3}(?:[\\w-]{1,20}[:. ]){0,2}${anyOf(table.migrations)}(?![\\w-]|[:. ]${anyOf(table.migrationLooks)})`,
+  "i",
+)
+const deploying = new RegExp(
+  `^(?:bash |sh )?(?:\\.{0,2}/)?(?:[\\w.-]{1,40}/){1,6}${anyOf(table.deployScripts)}[\\w-]{0,20}(?:\\.(?:sh|py|rb|ts|js))?(?=\\s|$)(?! (?:--help|status|list|--dry-run))`,
+  "i",
+)
 
 /** The steps of a command line: what stands between its operators. */
 const steps = (command: string): readonly string[] =>
@@ -102,13 +107,11 @@ export const changesByVerb = (command: string): boolean =>
   })
 const anyVerbs: ReadonlySet<string> = new Set(table.anyVerbs.split(" "))
 /** Programs whose first word behind them is what they work on, not what they do. */
-const knownTools =
-  /(?:^|\/)(?:echo|printf|cat|ls|cd|grep|rg|sed|awk|find|test|head|tail|wc|sort|diff|which|man|less|more|jq|curl|ssh|python3?|node|deno|bun|ruby|perl|php|bash|sh|zsh|make|npm|pnpm|yarn|npx|cargo|go|pytest|vitest|jest|tsc|git|docker|kubectl|gh|glab)$/
+const knownTools = new RegExp(`(?:^|/)${anyOf(table.ownTools)}$`)
 
 /** Does each step of a command ask a program for something by its first words: `flagctl list`, `tool status job-7`? */
 export const looksOnly = (command: string): boolean =>
   command
     .split(/&&|\|\||[;\n]/)
     .every((step) => asksProgram.test(step.trim()) || toolNature("bash", step).writes === false)
-const asksProgram =
-  /^[\w./-]{1,60}(?: [\w:-]{1,40}){0,2} (?:get|list|ls|show|status|describe|history|view|logs?|info|inspect|search|query|diff|plan|help|version|top|ps|read|whoami|--help|--version)(?![\w-])/
+const asksProgram = new RegExp(`^[\\w./-]{1,60}(?: [\\w:-]{1,40}){0,2} ${anyOf(table.lookingVerbs)}(?![\\w-])`)

@@ -1,3 +1,5 @@
+import { anyOf } from "../../language/word-lists.ts"
+import words from "./command-words.json" with { type: "json" }
 /**
  * What a command line runs, so that a later run of the same thing is known: agents write a command in many ways, with other steps around it.
  */
@@ -97,5 +99,4 @@ export function mainSteps(command: string): string {
   const main = steps.map((step) => step.trim()).filter((step) => /[^&;]/.test(step) && !preparing.test(step))
   return main.length === 0 ? command : main.join(" ").replace(/\s{0,3}(?:&&|;)$/, "")
 }
-const preparing =
-  /^(?:git (?:add|fetch|status|log|diff|show|rev-parse)|cd|export|set|source|\.|sleep|echo|printf|pwd|ls|cat|head|tail|wc|jq|which|true|date|whoami|id|uname|hostname|mkdir -p|cargo (?:fmt|check|clippy|build)|(?:npm|pnpm|yarn|bun) (?:run )?(?:lint|format|build|typecheck|test)|go (?:vet|build|fmt|test)|ruff|black|prettier|pytest)(?![\w-])/
+const preparing = new RegExp(`^${anyOf(words.preparing)}(?![\\w-])`)

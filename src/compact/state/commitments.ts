@@ -1,3 +1,4 @@
+import { anyOf } from "../../language/word-lists.ts"
 import { maxLineLength, oneLine, weightOf } from "../summary/summary.ts"
 import type { AssistantStatement } from "./assistant-notes.ts"
 import { courteous, defers } from "./cues.ts"
@@ -22,8 +23,17 @@ const maxCommitments = 6
 const minLength = 24
 
 /** It waits for the user's word, or is offered and not promised. */
-const offered =
-  /\?\s*["')*]{0,3}$|\b(?:if|once|when|as soon as|after) (?:you|(?:i|we) (?:have|get|know|receive|hear))(?:['’](?:d|ve|re|ll))?\b|\b(?:if|once) (?:that|this|it)['’]?s? (?:is )?(?:ok|okay|fine|good)|\b(?:would|could|shall|should) (?:you|i|we)\b|\b(?:falls|wenn|sobald) (?:du|sie|ihr)\b|\b(?:si|dès que|quand) (?:tu|vous)\b|\b(?:se|quando|assim que) (?:você|vocês|vuoi|volete)\b/i
+const offered = new RegExp(
+  anyOf(
+    "\\?\\s*[\"')*]{0,3}$",
+    "\\b(?:if|once|when|as soon as|after) (?:you|(?:i|we) (?:have|get|know|receive|hear))(?:['’](?:d|ve|re|ll))?\\b",
+    "\\b(?:if|once) (?:that|this|it)['’]?s? (?:is )?(?:ok|okay|fine|good)",
+    "\\b(?:would|could|shall|should) (?:you|i|we)\\b",
+    "\\b(?:falls|wenn|sobald) (?:du|sie|ihr)\\b|\\b(?:si|dès que|quand) (?:tu|vous)\\b",
+    "\\b(?:se|quando|assim que) (?:você|vocês|vuoi|volete)\\b",
+  ),
+  "i",
+)
 
 /** Names of things: in code, of files, with letters and figures in one word. Times, dates and sums name nothing. */
 const name =

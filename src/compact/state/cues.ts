@@ -1,80 +1,47 @@
 import { type LazyPattern, lazyPattern } from "../../language/lazy.ts"
 import { cutBehind } from "../../language/sentences.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { createRecent } from "../../message/recall.ts"
 import { maxReadPerEnd } from "../summary/summary.ts"
+import lists from "./cue-words.json" with { type: "json" }
 
 /** Words in the languages that most people write to agents in; where none of them is known, structure decides. */
 const cue = (...words: readonly string[]): LazyPattern => lazyPattern(words.join("|"), "iu")
 
 /** Latin and Cyrillic words stand between what is no letter; ideographs stand anywhere. */
-const words = (list: string): string => `(?<![\\p{L}\\p{N}])(?:${list})(?![\\p{L}\\p{N}])`
+const words = (...list: readonly string[]): string => `(?<![\\p{L}\\p{N}])${anyOf(list)}(?![\\p{L}\\p{N}])`
 
 /** When something is to be done that is not done now. */
-const laterWords =
-  "after|afterwards|once|as soon as|when|later|tomorrow|tonight|next (?:week|month|monday|tuesday|wednesday|thursday|friday)|by (?:the end|tomorrow|monday|tuesday|wednesday|thursday|friday|noon|tonight)|at the end|in a follow-?up|(?:at|on|by|from) \\d[\\d:./-]*"
+const laterWords = anyOf(lists.later)
 
 /** The user takes something back or sets it right. */
 export const corrects = cue(
   "^(?:no|nope|wait|stop|actually|hmm,? no|sorry|nein|halt|non|нет|стой)(?![\\p{L}\\p{N}])(?! problem| worries| thanks| thank)",
-  words(
-    "instead|don['’]?t|do not|shouldn['’]?t|not what i|that['’]?s (?:not|wrong)|is wrong|you (?:missed|forgot|broke)|revert|undo|i meant|rather than",
-  ),
-  words(
-    "en (?:vez|lugar) de|no quiero|mejor|equivocad[oa]|stattdessen|sondern|falsch|plutôt|au lieu|ne (?:fais|faites) pas|вместо|неправильно|не надо",
-  ),
-  "不对|不是|不要|别再|而是|错了|改成|應該|应该是|違う|じゃなく|아니",
+  words(...lists.corrects),
+  words(...lists.correctsElsewhere),
+  ...lists.correctsIdeographic,
 )
 
 /** The user takes back what was asked for. */
-export const withdraws = cue(
-  "^(?:(?:no|nope|nah|nein|nee|non|ah|oh|hm+|wait|ok(?:ay)?|argh|actually|sorry)[,.! ]{1,3}){0,3}(?:never ?mind|(?:then|rather|better) not(?! \\p{L})|then no(?! \\p{L})|leave the (?:old|other|current|existing)|forget (?:it|that|about)|(?:cancel|scratch|scrap|ditch) (?:that|it)|don['’]?t bother|leave it|no need|skip (?:it|that)|drop (?:it|that)|dann (?:doch |lieber )?nicht(?! \\p{L})|doch nicht(?! \\p{L})|alors non|finalement non|entonces no(?! \\p{L})|mejor no(?! \\p{L})|então não(?! \\p{L})|melhor não(?! \\p{L})|allora no(?! \\p{L})|meglio di no|(?:dan|toch|liever) niet(?! \\p{L})|jednak nie(?! \\p{L})|тогда не надо|vergiss|lass(?: (?:es|das|mal|gut)|[,.!])|laisse tomber|oublie|olvid[ae]|déjalo|esquece|deixa (?:pra|para) lá|lascia (?:stare|perdere)|laat maar|nieważne|glem det|strunta i|boş ver|забудь|не надо|算了|不用了|やめて|もういい|やっぱりいい|됐어)",
-)
+export const withdraws = cue(`^(?:${anyOf(lists.interjections)}[,.! ]{1,3}){0,3}${anyOf(lists.withdraws)}`)
 
 /** The user stops the work; with more behind it, that is only how he breaks in. */
 export const halts = cue("^(?:stop|abort|halt)(?:,? (?:it|that|this|now|please|right there|everything)){0,2}[.!]*$")
 
 /** The user asks for something. */
-export const requests = cue(
-  words(
-    "please|can (?:you|we)|could (?:you|we)|would you|i(?:['’]d| would) like|i(?:['’]m| am) (?:looking|trying)|i (?:want|need)|let['’]?s|help me|we (?:need|should|want)",
-  ),
-  words(
-    "por favor|puedes?|podr[ií]as?|quiero|quisiera|necesito|ay[uú]dame|bitte|kannst du|können sie|ich (?:möchte|brauche|will)|s['’]il (?:te|vous) pla[iî]t|peux-tu|pouvez-vous|je (?:veux|voudrais)|пожалуйста|хочу|нужно|можешь|можете",
-  ),
-  "请|請|帮我|幫我|我想|我要|需要|能不能|可以|ください|お願い|해\\s?주세요|해\\s?줘|해\\s?봐|하자(?![\\p{L}])|줘(?![\\p{L}])|주세요",
-)
+export const requests = cue(words(...lists.requests), words(...lists.requestsElsewhere), ...lists.requestsIdeographic)
 
 /** The assistant settles on something, or gives its reason. */
-export const decides = cue(
-  words(
-    "decid(?:ed|e|ing)|chose|choos(?:e|ing)|opt(?:ed|ing) for|because|instead of|rather than|will use|going with|settled on|since (?:the|it|this|we)|the reason|trade-?off",
-  ),
-  words(
-    "porque|decid[ií]|en (?:vez|lugar) de|usar[eé]|ya que|weil|statt|entschieden|verwende|parce que|décidé|au lieu|потому что|вместо|решил[аи]?|buat|perché",
-  ),
-  "因为|因為|决定|決定|选择|選擇|改用|而不是|由于|所以|なので|ため",
-)
+export const decides = cue(words(...lists.decides), words(...lists.decidesElsewhere), ...lists.decidesIdeographic)
 
 /** The assistant has found out how something is. */
-export const finds = cue(
-  words(
-    "root cause|the (?:issue|problem|bug|cause|error|culprit|fix) (?:is|was|lies|seems|appears|comes)|turns out|found (?:that|the|a)|(?:is|are|was) caused by|confirmed that|discovered that|this means",
-  ),
-  words(
-    "el problema (?:es|est[aá])|la causa|result[aó] que|das problem (?:ist|liegt)|die ursache|le problème (?:est|vient)|la cause|проблема|причина|оказалось",
-  ),
-  "问题是|问题在|問題は|原因|发现|發現|确认",
-)
+export const finds = cue(words(...lists.finds), words(...lists.findsElsewhere), ...lists.findsIdeographic)
 
 /** The assistant says what it is about to do. */
 export const announces = cue(
-  words(
-    "i['’]ll|i will|we['’]ll|we will|let me|let['’]s|let us|next(?: step)?s?|i(?:['’]m| am) going to|now (?:i|we|let)|going to|need to|remaining|todo|to do",
-  ),
-  words(
-    "voy a|vamos a|ahora|siguiente|a continuación|ich werde|als nächstes|jetzt|je vais|ensuite|maintenant|теперь|далее|сейчас|следующ",
-  ),
-  "接下来|接下來|下一步|现在|現在|我将|我會|我会|让我|次に|これから",
+  words(...lists.announces),
+  words(...lists.announcesElsewhere),
+  ...lists.announcesIdeographic,
 )
 
 /** The assistant says what it will do later, once something has happened, or that something is left for later. */
@@ -86,7 +53,9 @@ export const defers = cue(
   `${words("once|when|after|until")}[^.!?]{4,160}${words("(?:i|we)(?:['’]ll| will| shall)")}`,
   `${words("as soon as")}[^.!?]{4,160}${words("i|we")}`,
   words(
-    "(?:left|leav(?:e|ing)|put|save[ds]?|deferred|postponed|parked) (?:\\S+ ){0,6}(?:for|until|to) (?:later|the end|a follow-?up|another|after|tomorrow|next)|(?:i|we)(?:['’]ll| will) (?:come|get|circle) back to|(?:still|remains?) (?:outstanding|to be (?:done|fixed|handled|checked|written|tested))",
+    ...lists.leftForLater,
+    "(?:i|we)(?:['’]ll| will) (?:come|get|circle) back to",
+    "(?:still|remains?) (?:outstanding|to be (?:done|fixed|handled|checked|written|tested))",
   ),
   `${words("(?:ich|wir)")}[^.!?]{0,120}${words("sobald|später|morgen|danach|nachher|im anschluss|heute noch")}`,
   `${words("sobald")}[^.!?]{4,160}${words("ich|wir")}`,
@@ -106,24 +75,14 @@ export const defers = cue(
 )
 
 /** The assistant waits for the user without a question mark. */
-export const asksUser = cue(
-  words(
-    "please (?:provide|confirm|let me know|share|specify|choose|tell|type|enter|reply|send me|give me|check (?:the|your))|i(?:['’]ll| will)? need (?:your|the following)|would you like|could you",
-  ),
-  words(
-    "por favor,? (?:confirm|indi|proporcion)\\p{L}*|bitte (?:bestätigen|geben|teilen)|veuillez|подтвердите|укажите|сообщите",
-  ),
-  "请提供|请确认|請提供|請確認|教えてください|ご確認ください",
-)
+export const asksUser = cue(words(...lists.asksUser), words(...lists.asksUserElsewhere), ...lists.asksUserIdeographic)
 
 /** Courtesy: says nothing about the work. */
 export const courteous = cue(
-  words(
-    "feel free|let me know|anything else|further assistance|happy to (?:help|assist)|glad|you['’]?re welcome|have a (?:great|good|nice|wonderful)|thank(?:s| you)|safe travels|hope this helps|sorry|apologi[sz]e|how can i (?:help|assist)|i can (?:help|assist)|sure|perfect|great|certainly|of course|absolutely|(?:please )?(?:hold on|wait a (?:moment|second)|bear with me)|one moment|just a (?:moment|second)",
-  ),
-  words("gracias|de nada|algo más|no dudes|danke|gern|melden sie|merci|n['’]hésite|je vous en prie|спасибо|пожалуйста"),
-  "谢谢|謝謝|不客气|还有什么|随时|ありがとう",
-  "^(?:(?:hello|hi|hey|welcome|good (?:morning|afternoon|evening)|hallo|guten (?:tag|morgen|abend)|willkommen|bonjour|bienvenue|hola|bienvenid\\p{L}|olá|ciao|benvenut\\p{L}|привет|здравствуйте)(?![\\p{L}])|你好|您好|こんにちは|안녕)[^\\d]{0,60}$",
+  words(...lists.courteous),
+  words(...lists.courteousElsewhere),
+  ...lists.courteousIdeographic,
+  `^(?:${anyOf(lists.greetings)}(?![\\p{L}])|你好|您好|こんにちは|안녕)[^\\d]{0,60}$`,
 )
 
 /** Signs that may end a sentence, with what closes behind them; the full-width ones end it whatever follows. */

@@ -1,9 +1,11 @@
 import { directs } from "../../language/imperative.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { type Channel, instructs } from "../../message/message.ts"
 import { createRecent } from "../../message/recall.ts"
 import { claimIn } from "../gate/claim.ts"
 import { scan } from "../gate/scan.ts"
 import { maxLineLength, maxNoteSources, type Note, oneLine } from "../summary/summary.ts"
+import lists from "./cue-words.json" with { type: "json" }
 
 /** A note in the making: what it quotes of a tool's output is judged only once the note is known to be kept. */
 export type NoteDraft = Note & {
@@ -62,16 +64,25 @@ const admitsOfData = (text: string, channel: Channel): boolean =>
 /** Where a piece of a line ends that can be read by itself: behind a label, a sentence, a dash. */
 const pieces = /(?<=[:.;!?。！？：；])\s+|(?<=[。！？：；])|\s[—–-]\s/u
 
+const nounUses = anyOf(
+  "\\p{L}+[_.]\\w|\\p{L}+ (?:timeout|timed out|refused|denied)\\b",
+  `${anyOf(lists.systemCalls)} (?:to )?(?:host|address|socket|port|server)\\b`,
+  `${anyOf(lists.usedOf)} of`,
+  "(?:call|write|access|return|change|update|push) to|(?:type|name) ['\"`]",
+  "\\p{L}+ (?:complete|completed|succeeded|successful|finished)(?![\\p{L}])",
+  `${anyOf(lists.codeVerbs)} ${anyOf(lists.codeThings)}\\b`,
+)
 /** Verbs that compilers and system calls use as nouns, and names in code that begin with one: `test_refresh`. */
-const asNoun =
-  /^\W{0,3}(?:\p{L}+[_.]\w|\p{L}+ (?:timeout|timed out|refused|denied)\b|(?:connect|bind|listen|stat|resolve|lookup|mount) (?:to )?(?:host|address|socket|port|server)\b|(?:use|set|read|list|end|import|export|open|start|state|order|copy|change|place) of|(?:call|write|access|return|change|update|push) to|(?:type|name) ['"`]|\p{L}+ (?:complete|completed|succeeded|successful|finished)(?![\p{L}])|(?:return|call|set|get|import|export|build|test|check|commit|update|install|read|write|log|start|run) (?:type|value|statement|error|failed|failure|expression|stack|timed|time)\b)/iu
+const asNoun = new RegExp(`^\\W{0,3}${nounUses}`, "iu")
 
 const obliges =
   /(?<![\p{L}])(?:please|kindly|you (?:must|should|need|have to|are required)|(?:assistant|agent|model|ai) (?:must|should|needs))(?![\p{L}])/iu
 
 /** A word and the thing it is done to: a command by its build, whatever its verb. Participles and small words begin a report. */
-const built =
-  /^\W{0,4}(?!\p{L}*(?:ed|ing|ble|id|not?|is|was|were|are|for|in|on|at|of|to|with|by|from|and|or|as|if|when|while|than|both|only|but|has|have|had|does|no|during|after|before|above|below|got|lost|error|failed)\s)\p{L}{2,20} (?:a|an|the|this|these|those|your|my|me|us|all|every|following)(?![\p{L}])/iu
+const built = new RegExp(
+  `^\\W{0,4}(?!\\p{L}*${anyOf(lists.reportEndings)}\\s)\\p{L}{2,20} (?:a|an|the|this|these|those|your|my|me|us|all|every|following)(?![\\p{L}])`,
+  "iu",
+)
 
 /** The name of a program before what it says. */
 const label = /^\S{1,60}:$/

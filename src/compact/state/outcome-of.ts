@@ -1,4 +1,5 @@
 import { directs } from "../../language/imperative.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import type { Part, ToolResultPart } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { xmlAsJson } from "../stages/xml-data.ts"
@@ -6,6 +7,7 @@ import { yamlAsJson } from "../stages/yaml-data.ts"
 import { oneLine } from "../summary/summary.ts"
 import { valueText } from "./call-deed.ts"
 import { placeholder } from "./file-change.ts"
+import words from "./outcome-words.json" with { type: "json" }
 
 /**
  * How a call ended, as far as its result tells. `line` is the one line of the output that says so; `value` what a look-up gave, if it gave
@@ -34,23 +36,39 @@ const brief = 600
 
 const exit = /\bexit(?:ed)?(?:(?: with)?[ _-]?(?:code|status)"?[:= ]{1,3}| with )([1-9]\d{0,2})\b/i
 const exitWell = /\bexit(?:ed)?(?: with)?[ _-]?(?:code|status)"?[:= ]{1,3}0\b/i
-const errorLine =
-  /^(?!\W{0,8}(?:E|e)rror:\s{0,3}\(?(?:none|null|n\/a)?\)?\s{0,3}$)\W{0,8}(?:[\w.]{0,60}(?:Error|Exception|Warning as error)\b|error(?:\[\w{1,12}\])?[: ]|fatal[: ]|FAILED\b|FAIL\b|panic[: ]|E {3}|ERROR\b|failed to\b|npm (?:ERR!|error)|\S{1,80}\(\d{1,6},\d{1,5}\): error|\S{1,120}:\d{1,6}:(?:\d{1,5}:)? (?:fatal )?error\b)/
-const shellError =
-  /command not found|No such file or directory|Permission denied|cannot access|is not recognized|not found\b|Cannot find|Could not find|syntax error|timed out|does not exist|No replacement was performed|Connection (?:refused|reset|timed out)|Could not resolve host|Operation not permitted|Access denied|Authentication failed|invalid option|unrecognized (?:option|argument)|No route to host|Killed$/im
+const errorLine = new RegExp(
+  `^(?!\\W{0,8}(?:E|e)rror:\\s{0,3}\\(?(?:none|null|n/a)?\\)?\\s{0,3}$)\\W{0,8}${anyOf(words.errorStarts)}`,
+)
+const shellError = new RegExp(anyOf(words.shellErrors), "im")
 /** What build tools and shells print last when they give up. */
-const brokenOff =
-  /^\S{0,20}make(?:\[\d{1,3}\])?: \*\*\*|\berrors? occurred|^error: |^npm ERR!|ELIFECYCLE|[Bb]uild failed|[Cc]ompilation (?:failed|terminated)|[Ss]egmentation fault|core dumped|^FAIL/m
-const flagged =
-  /"(?:errors?|fault|exception|errore|erro|erreur|fehler|fout)"\s{0,3}:\s{0,3}(?:"[^"]|\{|\[\s{0,3}["{])|"(?:success|ok|verified|authenticated|authorized|accepted|granted)"\s{0,3}:\s{0,3}false|"(?:status|state)"\s{0,3}:\s{0,3}"(?:error|failed|failure)"|"(?:is_?error|isError)"\s{0,3}:\s{0,3}true|"(?:exit_?code|returncode)"\s{0,3}:\s{0,3}[1-9]|"status(?:_?code)?"\s{0,3}:\s{0,3}[45]\d\d\b|\\"error\\"\s{0,3}:|^\W{0,3}(?:error|fehler|erreur|ошибка|错误|失败|오류|エラー)(?![\p{L}-])/iu
+const brokenOff = new RegExp(anyOf(words.brokenOff), "m")
+const flagged = new RegExp(
+  anyOf(
+    `"${anyOf(words.errorFields)}"\\s{0,3}:\\s{0,3}(?:"[^"]|\\{|\\[\\s{0,3}["{])`,
+    `"${anyOf(words.successFields)}"\\s{0,3}:\\s{0,3}false`,
+    '"(?:status|state)"\\s{0,3}:\\s{0,3}"(?:error|failed|failure)"',
+    '"(?:is_?error|isError)"\\s{0,3}:\\s{0,3}true|"(?:exit_?code|returncode)"\\s{0,3}:\\s{0,3}[1-9]',
+    '"status(?:_?code)?"\\s{0,3}:\\s{0,3}[45]\\d\\d\\b|\\\\"error\\\\"\\s{0,3}:',
+    "^\\W{0,3}(?:error|fehler|erreur|ошибка|错误|失败|오류|エラー)(?![\\p{L}-])",
+  ),
+  "iu",
+)
 /** How a short answer begins that says that nothing came of it. */
-const refused =
-  /^\W{0,3}(?:(?:the |your )?(?:request|operation|command|tool|call|action|task|search|query|edit|file|page|url|user|change|booking|payment|refund|transfer|order|update|transaction|reservation|cancellation|submission)?\s?(?:has |was |is |were |had )?(?:failed|failure|denied|rejected|blocked|refused|aborted|cancell?ed by|interrupted|timed out|not (?:found|allowed|permitted|supported|available|possible)|forbidden|unauthorized|invalid|unknown tool|no such)\b|(?:could ?n[o']t|cannot|can['’]t|unable to|failed to|no (?:match|results?|such|replacement|changes?|permission)|missing (?:required|parameter|argument)|unknown (?:tool|command|option|argument)|invalid \w+|traceback|exception|timeout|(?:http )?(?:error )?(?:4\d\d|5\d\d)\b[: ]|the user (?:doesn['’]t|does not|declined|rejected|denied)|access denied|permission denied))/i
-const blockedHead =
-  /\b(?:is|are|was|were|has been) (?:blocked|denied|not (?:allowed|permitted)|disabled|forbidden|rejected)\b|\b(?:doesn['’]t|does not) want to proceed\b|\b(?:did not|didn['’]t|does not|doesn['’]t) (?:allow|approve|permit) (?:the |this |that )?(?:tool|call|action|command|edit|operation)\b|\[operation cancell?ed\]/i
+const refused = new RegExp(
+  `^\\W{0,3}(?:(?:the |your )?${anyOf(words.asked)}?\\s?(?:has |was |is |were |had )?${anyOf(words.notDone)}\\b|${anyOf(words.refusals)})`,
+  "i",
+)
+const blockedHead = new RegExp(
+  anyOf(
+    `\\b(?:is|are|was|were|has been) ${anyOf(words.blocked)}\\b`,
+    "\\b(?:doesn['’]t|does not) want to proceed\\b",
+    "\\b(?:did not|didn['’]t|does not|doesn['’]t) (?:allow|approve|permit) (?:the |this |that )?(?:tool|call|action|command|edit|operation)\\b",
+    "\\[operation cancell?ed\\]",
+  ),
+  "i",
+)
 /** How one begins that says that it was done. */
-const saysDone =
-  /\b(?:success(?:ful(?:ly)?)?|succeeded|completed?|created|updated|saved|sent|deleted|removed|added|modified|applied|booked|cancell?ed|confirmed|installed|written|wrote|done|ok|passed|finished|submitted|transferr?ed|has been|have been|erfolgreich|correctamente|exitosamente|réussi|成功|已|完了)\b|成功|已完成|完了|완료/i
+const saysDone = new RegExp(`\\b${anyOf(words.done)}\\b|成功|已完成|完了|완료`, "i")
 const tally =
   /(?<![\w:.])\d{1,6} (?:tests? )?(?:passed|passing|failed|failing|failures?|errors?|warnings?)(?![\w/-]|\.\w)|\b(?:Tests?|Ran|Test Suites)[: ]+\d|^OK\b|BUILD (?:SUCCESS|FAILED)|\b0 errors\b|test result:/
 const failedTally =
@@ -61,8 +79,7 @@ const cannotPrint =
   /^[a-z][\w.-]{0,20}: (?:\S{1,80}: )?.{0,120}(?:No such file|cannot|Permission denied|Is a directory|not found|unrecognized|invalid|unknown revision|not a git)/im
 
 /** What common tools print once they have done it: a commit, a push, a merge, a branch, packages. */
-const accomplished =
-  /^\s{0,4}(?:\[[\w./ ()-]{1,80} [\da-f]{7,40}\] \S|[\da-f]{7,40}\.{2,3}[\da-f]{7,40}\s{1,8}\S{1,80}\s{1,40}-> |\* \[new (?:branch|tag)\]|Switched to (?:a new )?branch|Already (?:on|up[ -]to[ -]date)|Everything up-to-date|Merge made by|Fast-forward|HEAD is now at |Successfully (?:installed|built|tagged|merged|rebased|uninstalled)|added \d{1,6} packages?|removed \d{1,6} packages?|up to date, audited|[✓✔] \S|(?:UPDATE|DELETE|COPY|INSERT 0) \d{1,9}$|(?:CREATE|ALTER|DROP|TRUNCATE) (?:TABLE|INDEX|VIEW|MATERIALIZED VIEW|SEQUENCE|TYPE|FUNCTION|SCHEMA|DATABASE|EXTENSION|ROLE|TRIGGER)$|Query OK, \d|Setting up \S|created \S{1,120}$|deployment\S{0,120} (?:created|configured|unchanged)|Login Succeeded|https?:\/\/\S{1,200}\/(?:pull|pulls|merge_requests|issues|releases|runs|commit)\/[^\s/]{1,80}$|Submitted batch job \d|Your job \d{1,12} |Job <\d{1,12}> is submitted)/
+const accomplished = new RegExp(`^\\s{0,4}${anyOf(words.accomplished)}`)
 
 const ranStatement = /^\s{0,4}[A-Z]{4,10}(?: [A-Z]{4,12}){0,2}(?: \d{1,9}){0,2}$/
 
@@ -155,8 +172,7 @@ const saysChanged = ({ whole = "" }: ResultText): boolean =>
 const shortNews = 240
 /** Fields of an answer that tell how it was and how it is now. */
 const wasAndIs = /^\s{0,4}\{(?=.*"(?:was|old|previous|before|cancelled)"\s{0,3}:).*"(?:now|new|current|after)"\s{0,3}:/s
-const changed =
-  /\b(?:rolled (?:back|out)|reverted|terminated|killed|restarted|started|stopped|scaled|patched|configured|enabled|disabled|suspended|resumed|activated|deactivated|acknowledged|resolved|reopened|merged|restored|moved|renamed|changed|posted|uploaded|published|deployed|registered|assigned|scheduled|approved|granted|revoked|locked|unlocked|promoted|rotated|drained|set to|switched|migrated|imported|inserted|\d[\d,.]* (?:\w+ )?(?:updated|inserted|deleted|created|affected|written))\b|^[^\s:]{2,60}: \S{1,40} (?:->|→|=>) \S/im
+const changed = new RegExp(`\\b${anyOf(words.changed)}\\b|^[^\\s:]{2,60}: \\S{1,40} (?:->|→|=>) \\S`, "im")
 
 /** The first line of an output, and how many there are. */
 function beginningOf({ head, whole }: ResultText): string | undefined {
@@ -182,8 +198,7 @@ const lastWord = ({ tail }: ResultText): string | undefined => {
   const line = tail.trimEnd().split("\n").at(-1)?.trim()
   return line !== undefined && ended.test(line) ? line : undefined
 }
-const ended =
-  /\b(?:done|complete[d]?|finished|built|success\w*|passed|failed|written|saved|up to date|up-to-date|compiled|created|ready|listening|total|took|elapsed|OK|in \d+(?:\.\d+)? ?m?s)\b|✓|✔|成功|완료/
+const ended = new RegExp(`\\b${anyOf(words.lastWords)}\\b|✓|✔|成功|완료`)
 
 /** Does the result say that it went well: by its exit code, as data without an error in it, in words, or as a shell that has nothing to say? */
 function isSure({ head, tail, length, exitedWell }: ResultText, runs: boolean): boolean {
@@ -217,10 +232,7 @@ function saysFailed({ head, tail, length, exitedWell }: ResultText, runs: boolea
 /** What a program warns of did not stop it. */
 const warning = /^\W{0,8}warn(?:ing)?\b/i
 
-const messageKeys =
-  "error fault exception errore erro erreur fehler fout message messaggio mensaje mensagem nachricht reason motivo raison grund detail dettaglio detalle detalhe errors error_message description 理由 内容 案内 メッセージ 原因 说明 提示 사유 메시지".split(
-    " ",
-  )
+const messageKeys: readonly string[] = words.messageKeys
 const codeKeys = ["type", "code", "error_code", "errorCode"]
 
 /** What an answer in JSON says went wrong: one line under a key that is there for it. */
@@ -293,10 +305,18 @@ export const regrets = (head: string): boolean =>
   !/^\s{0,20}[[{<]/.test(head) &&
   (regret.test(head.slice(0, 400)) || (keeps.test(head.slice(0, 400)) && !saysDone.test(head.slice(0, 200))))
 /** That all stays as it was, in an answer that says of nothing that it was done. */
-const keeps =
-  /(?<![\p{L}])(?:(?:remains?|stays?|is kept|was kept|are kept) (?:unchanged|as (?:it|they) (?:was|is|were|are)|in force|in service|the same|at \p{Sc}?\d)|(?:reste|restent|demeure|demeurent) (?:de |d['’]|en |à |inchangé|actif|valable)|(?:est|sont) (?:conservée?s?|maintenue?s?)|(?:vous )?invitons à (?:renouveler|réessayer|recommencer)|pourra être (?:pris|trait|enregistr)\p{L}* (?:dès|après|à partir)|bleib(?:t|en) (?:unverändert|bestehen|wie|in kraft|bei)|permanece|mantém-se|sigue (?:igual|vigente|siendo)|(?:rimane|resta) (?:invariat|attiv|in vigore|di )|blijft (?:ongewijzigd|van kracht|gelijk))/iu
-const regret =
-  /(?<![\p{L}])(?:unfortunately|regrettably|we regret|(?:we|i) (?:could ?n[o'’]t|can ?not|can['’]t)|(?:request|order|payment|booking|change|update|transfer|it|this) could not be|no (?:action|changes?) (?:was |were )?(?:taken|made)|(?:we|i)(?:['’]re| are|['’]m| am) (?:sorry|unable)|(?:were|was) unable to|helaas|leider|malheureusement|nous regrettons|lamentablemente|desafortunadamente|lo sentimos|désolée?s?|le regret de|(?:n['’]|ne )(?:est|sont|suis|sommes)(?: \p{L}+){0,2} pas en mesure|n['’](?:a|ont)(?: \p{L}+)? pu(?! être remerci)|not in a position to|nicht in der lage|no estamos en condiciones|non siamo in grado|niet in staat|infelizmente|lamentamos|purtroppo|siamo spiacenti|niestety|tyvärr|desværre|dessverre|valitettavasti|bohužel|sajnos|din păcate|к сожалению|на жаль|maalesef|ne yazık ki)(?![\p{L}])|抱歉|遗憾|遺憾|申し訳|残念ながら|죄송|유감|(?<![\p{L}])(?:nothing|no [\p{L} ]{2,24}) (?:has been|was|were|is) (?:changed|created|opened|sent|charged|booked|moved|saved|updated|deleted|done|made)(?![\p{L}])|(?<![\p{L}])(?:rien n['’]a été|aucune? [\p{L} ]{2,30} n['’]a été|ne (?:peut|peuvent|pouvons)(?: pas)?(?: être)?|(?:es )?wurden? (?:nichts|kein\p{L}*)|kann (?:derzeit |leider )?nicht|no se (?:ha|puede|pudo)|no (?:ha|fue) (?:podido|posible)|não (?:foi|pode|é possível)|non (?:è stat|può|è possibile)|niet (?:gewijzigd|verwerkt|mogelijk)|nie (?:można|udało|został))|ничего не|не удалось|未能|暂未|尚未|本次未|未提交|无法|無法|できませんでした|できません|(?:差し控え|控え|見送ら)させていただ|(?:いたし|致し)かね|承れません|お受けできません|行われ(?:ませんでした|て(?:い|おり)ません)|할 수 없/iu
+const keeps = new RegExp(`(?<![\\p{L}])${anyOf(words.keeps)}`, "iu")
+const regret = new RegExp(
+  anyOf(
+    `(?<![\\p{L}])${anyOf(words.regrets)}(?![\\p{L}])`,
+    words.regretsIdeographic,
+    `(?<![\\p{L}])(?:nothing|no [\\p{L} ]{2,24}) (?:has been|was|were|is) ${anyOf(words.notMade)}(?![\\p{L}])`,
+    `(?<![\\p{L}])${anyOf(words.cannotElsewhere)}`,
+    "ничего не|не удалось",
+    words.cannotIdeographic,
+  ),
+  "iu",
+)
 
 /** What a short run printed, if it is a value and not a text. */
 function shortOutput({ whole }: ResultText): string | undefined {

@@ -1,7 +1,9 @@
+import { anyOf } from "../../language/word-lists.ts"
 import { embeddedTree, readPairLines, readTables, readTree, type Tree } from "../stages/json-tree.ts"
 import { xmlAsJson } from "../stages/xml-data.ts"
 import { yamlAsJson } from "../stages/yaml-data.ts"
 import { oneLine } from "../summary/summary.ts"
+import words from "./outcome-words.json" with { type: "json" }
 
 /**
  * Values with their owner: one record for an order, a user, a flight, a service, with the fields that a later call would need. A field
@@ -26,8 +28,7 @@ const maxPairText = 4_000
 const maxJsonLength = 1_000_000
 
 /** What says how the answer came about and nothing about its subject. */
-const envelope =
-  /^(?:chunk_?ids?|duration\w*|elapsed\w*|took(?:_ms)?|latency\w*|wall_?time\w*|exit_?code|request_?id|trace_?id|span_?id|call_?id|correlation_?id|tool_?(?:use|call)_?id|\w*tokens?(?:_count)?|usage|etag|cursor|next_?(?:page|cursor)\w*|page(?:_size)?|per_?page|limit|offset|has_?more|fetched_?at|status_?code|content_?length|truncated|nonce|signature|\w*checksum|\w*hash|digest|fingerprint|crc\d*|md5|sha\d+|success|ok|meta|metadata|headers|_links|links|schema|took|timed_out|tool_?uses?|execution_?count|num_turns|score|max_score|highlights?|resource_?version|api_?version|uid|generation|creation_?timestamp|managed_?fields|trace|corr|audit|ua|user_?agent|shard|self_?link|ts|encoding|result_?type|mime_?type|bot_?id|app_?id|authentication-results|received(?:-spf)?|dkim-\w+|arc-[\w-]+|return-path|mime-version|x-[\w-]+|list-unsubscribe)$/i
+const envelope = new RegExp(`^${anyOf(words.envelopeFields)}$`, "i")
 
 /** Said for the machines: a field of the envelope, or a number of theirs under a key that names nothing. */
 const isNoise = (key: string, value: Tree): boolean =>

@@ -1,5 +1,7 @@
+import { anyOf } from "../../language/word-lists.ts"
 import { oneLine } from "../summary/summary.ts"
 import type { FactRecord } from "./records.ts"
+import lists from "./value-words.json" with { type: "json" }
 
 /**
  * Values in what calls wrote and ran: settings of a written file under their names, and of programs the files that they name and what they
@@ -16,8 +18,13 @@ const maxValueLength = 48
 const maxEachKey = 40
 const maxKeys = 60
 
-const filePath =
-  /(?<![\w/.@-])(?:~\/|\.{1,2}\/|\/)?(?:[\w.@+-]{1,80}\/){1,12}[\w.@+-]{0,80}\w|(?<![\w/.@-])[\w-]{1,60}\.(?:[cm]?[jt]sx?|py|json|ya?ml|toml|mdx?|txt|html?|s?css|sh|sql|csv|rs|go|java|rb|php|c|h|cc|[ch]pp|cs|kt|swift|ini|cfg|conf|lock|xml|ipynb|vue|svelte|log|env)\b(?!\()/g
+const filePath = new RegExp(
+  anyOf(
+    "(?<![\\w/.@-])(?:~/|\\.{1,2}/|/)?(?:[\\w.@+-]{1,80}/){1,12}[\\w.@+-]{0,80}\\w",
+    `(?<![\\w/.@-])[\\w-]{1,60}\\.${anyOf(lists.fileEndings)}\\b(?!\\()`,
+  ),
+  "g",
+)
 
 /** One slash between two words (`and/or`) makes no path. */
 const isPath = /^[~./]|\.\w|\/.*\//

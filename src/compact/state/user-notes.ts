@@ -1,9 +1,11 @@
 import { directs } from "../../language/imperative.ts"
 import type { LazyPattern } from "../../language/lazy.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { createRecent } from "../../message/recall.ts"
 import { findRules } from "../../rules/find-rules.ts"
 import { ownWords } from "../../rules/own-words.ts"
 import { type LineState, maxLineLength, type NoteKind, oneLine, plainWords, weightOf } from "../summary/summary.ts"
+import lists from "./cue-words.json" with { type: "json" }
 import { corrects, halts, requests, sentencesOf, withdraws } from "./cues.ts"
 import { admits, type NoteDraft } from "./note-draft.ts"
 
@@ -35,8 +37,7 @@ const bareAnswer = 60
 const maxWishes = 12
 
 /** Courtesies: nobody needs them to continue. */
-const courtesy =
-  "(?:ok(?:ay)?|fine|good|great|perfect|cool|nice|lovely|super|all right|alright|thanks?(?: a lot| so much)?|thank you(?: very much| so much)?|thx|cheers|you['’]re (?:an angel|a star|the best)|danke(?: schön| dir| ihnen| sehr)?|merci(?: beaucoup)?|(?:muchas )?gracias|(?:muito )?obrigad[oa]|grazie(?: mille)?|dank (?:je|u)(?: wel)?|bedankt|perfetto|parfait|perfecto|谢谢|ありがとう(?:ございます)?|감사합니다)"
+const courtesy = anyOf(lists.courtesies)
 const idle = new RegExp(`^(?:\\[[^\\][]{1,60}\\])?\\W*${courtesy}(?:\\W+${courtesy}){0,3}\\W*$`, "iu")
 
 /** How the talk stands: does the assistant wait for an answer, or has it said its last word? */
@@ -68,8 +69,7 @@ export const newestRequest = (talk: UserTalk): number =>
   })?.at ?? -1
 
 /** A yes or no before anything else. */
-const verdict =
-  /^\W*(?:yes|yeah|yep|yup|sure|ok(?:ay)?|go ahead|please do|do (?:it|that)|correct|right|exactly|no(?:pe)?(?! longer)|sounds good|that works|ja|nein|genau|oui|non|s[ií]|claro|да|нет|конечно|是的?|好的?|对|不用|可以|はい|いいえ|네|예|응|아니)(?![\p{L}\p{N}])/iu
+const verdict = new RegExp(`^\\W*${anyOf(lists.verdicts)}(?![\\p{L}\\p{N}])`, "iu")
 
 /** Does it say yes to something, first or last? */
 export const agrees = (text: string): boolean => agreed.test(text) || (verdict.test(text) && !refuses.test(text))
@@ -79,7 +79,7 @@ const agreed =
 
 /** Words that stand for something said before, and a verdict on it. */
 export const leansOn = new RegExp(
-  `${verdict.source}|(?<![\\p{L}])(?:it|that|this|them|those|these|both|either|neither|the (?:first|second|third|last|other|same|one)|das|dies\\p{L}*|beide|ihn|ça|cela|ceux|eso|esto|ambos|это|оба)(?![\\p{L}])|那个|这个|それ|これ|그거|이거|그걸`,
+  `${verdict.source}|(?<![\\p{L}])${anyOf(lists.leansOn)}(?![\\p{L}])|${anyOf(lists.leansOnIdeographic)}`,
   "iu",
 )
 
@@ -117,8 +117,14 @@ type Read = { readonly said: UserStatement; readonly words: Words }
 const shortOrder = 80
 
 /** The user tells the assistant to carry on with what it was asked for before. */
-const goesOn =
-  /(?:^\W{0,4}|[.!?,;:–—-]\s{0,3}|(?<!\p{L})(?:please|now|and|then|just|so|ok(?:ay)?|yes|let['’]?s|to|you|can|may|should) )(?:go on|continue|carry on|keep (?:going|on|at it)|proceed|resume|pick up where)(?![\p{L}\p{N}])|(?<![\p{L}\p{N}])(?:mach weiter|weitermachen|weiter(?: (?:mit|so|geht))?|fahr(?:e|en)?(?: sie)? fort|contin[uú]a|contin[uú]e[sz]?|sigue|prosigue|poursui[st]|continua(?:re)?|avanti|prossegu[ei]|продолжай(?:те)?|дальше|ga (?:maar|door|verder)|fortsätt|fortsett|fortsæt|kontynuuj|dalej|pokračuj(?:te)?|devam(?: et(?:in)?)?|jatka)(?![\p{L}\p{N}])|继续|繼續|接着|続け|계속|이어서/iu
+const goesOn = new RegExp(
+  anyOf(
+    `(?:^\\W{0,4}|[.!?,;:–—-]\\s{0,3}|(?<!\\p{L})${anyOf(lists.goOnLeads)} )${anyOf(lists.goesOn)}(?![\\p{L}\\p{N}])`,
+    `(?<![\\p{L}\\p{N}])${anyOf(lists.goesOnElsewhere)}(?![\\p{L}\\p{N}])`,
+    "继续|繼續|接着|続け|계속|이어서",
+  ),
+  "iu",
+)
 
 /** What became of each request by the time the user asked for the next thing; words between that only answer or nod decide nothing. */
 function statesOf(kinds: readonly NoteKind[], read: readonly Read[], standing: Standing): readonly LineState[] {
@@ -188,14 +194,15 @@ const staysOpen = ({ words, said }: Read): boolean =>
   words.lasting.length > 0 || putsOff.test(said.text) || (words.limits && said.text.length <= shortLimit)
 
 /** A short message that begins with how or what not: it holds while the work goes on. */
-const limits =
-  /^\W*(?:please )?(?:don['’]?t|do not|never|no (?!problem|worries|thanks|need)\p{L}+|leave .{1,60} (?:alone|as it is|untouched|off|on)\b|hands off|nicht |kein|ne (?:touche|change|fais)|no toques|não (?:mexa|toque)|non toccare)|(?<![\p{L}])(?:at most|no more than|read[- ]only|slowly|höchstens|au plus|como mucho|no máximo|al massimo)(?![\p{L}])/iu
+const limits = new RegExp(
+  `^\\W*(?:please )?${anyOf(lists.limits)}|(?<![\\p{L}])${anyOf(lists.limitsWithin)}(?![\\p{L}])`,
+  "iu",
+)
 const shortLimit = 160
 const acknowledged = /^\W*(?:right|agreed|nice|excellent|very good|good|ok(?:ay)?|yes|gut|bien|bueno|bom|bene)\W*$/iu
 /** Is something in it to be done later? */
 export const putsOffSomething = (text: string): boolean => putsOff.test(text)
-const putsOff =
-  /(?<![\p{L}])(?:remind me|not before|not until|not yet|later (?:today|on|this|we|you|I)|tomorrow|tonight|next (?:week|month)|as soon as|erinner\p{L}* mich|erst wenn|nicht vor|noch nicht|später|morgen|sobald|rappelle[sz]?-moi|pas avant|pas encore|plus tard|demain|dès que|recuérdame|no antes|todavía no|más tarde|mañana|en cuanto|lembra-me|ainda não|amanhã|ricordami|non prima|domani|(?:at|in) the (?:very )?end|when (?:all|everything)(?: is|['’]s)|after [\p{L}\p{N}_ -]{2,24},? (?:please|pls)|afterwards|later(?! than)|but first|am ende|zum schluss|hinterher|à la fin|al final|más tarde|no fim|no final|mais tarde|alla fine|più tardi|aan het eind|straks|na końcu|później|в конце|позже)(?![\p{L}])|明天|最后|稍后|最後に|後で|마지막에|끝나면|以后再|之后再|明日|あとで|내일|나중에/iu
+const putsOff = new RegExp(`(?<![\\p{L}])${anyOf(lists.putsOff)}(?![\\p{L}])|${anyOf(lists.putsOffIdeographic)}`, "iu")
 
 /** What a ticket or an order is called by. */
 const identifier = /(?<![\w-])(?:[A-Z][A-Z\d]{0,9}-\d{2,9}|[A-Z][A-Z\d]{1,9}-\d|#[A-Z]{0,3}\d{2,12})(?![\w-])/g

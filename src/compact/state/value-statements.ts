@@ -1,5 +1,7 @@
 import { directs } from "../../language/imperative.ts"
 import { lazy } from "../../language/lazy.ts"
+import { wordSet } from "../../language/word-forms.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { createRecent } from "../../message/recall.ts"
 import {
   factsSection,
@@ -9,6 +11,7 @@ import {
   type SchemaName,
   seenSection,
 } from "../summary/summary.ts"
+import lists from "./cue-words.json" with { type: "json" }
 import { sentencesOf } from "./cues.ts"
 
 /**
@@ -73,23 +76,20 @@ function valuesOf(sentence: string): readonly StatedValue[] {
   return found
 }
 
-const change =
-  /(?<![\p{L}])(?:now|instead|changed?|moved|switch(?:ed)?|renamed|migrated|replaced|updated?|after all|from (?:here|now) on|as of|since (?:this|today|yesterday)|no longer|any ?more|rather|actually|correction|new|jetzt|nun|stattdessen|geändert|ab sofort|doch|maintenant|désormais|plutôt|finalement|ahora|cambi[oó]|mejor|en (?:vez|lugar) de|теперь|вместо)(?![\p{L}])|改为|改成|改到|现在|現在|変更|이제/iu
+const change = new RegExp(`(?<![\\p{L}])${anyOf(lists.changes)}(?![\\p{L}])|${anyOf(lists.changesElsewhere)}`, "iu")
 
+const politeForms = anyOf(
+  "(?:could|can|would|will) you (?:please )?|i(?:['’]d| would) like (?:you )?to ",
+  "i (?:want|need) (?:you )?to |let['’]s |go ahead and ",
+)
 /** A nod, and the polite form of a request, before what is asked for. */
-const opener =
-  /^(?:(?:yes|no|sure|okay|ok|great|perfect|thanks|thank you|alright|right|good|fine|well|ja|nein|gut|oui|non|sí|si|claro)[,.!]*\s+)*(?:(?:could|can|would|will) you (?:please )?|i(?:['’]d| would) like (?:you )?to |i (?:want|need) (?:you )?to |let['’]s |go ahead and )?/iu
+const opener = new RegExp(`^(?:${anyOf(lists.nods)}[,.!]*\\s+)*${politeForms}?`, "iu")
 
 /** Words of a request that say that something takes the place of something else. */
-const replacement =
-  /(?<![\p{L}])(?:instead|changed?|switch(?:ed)?|renamed?|migrated?|replaced?|after all|no longer|any ?more|rather|actually|correction|stattdessen|doch|plutôt|finalement|mejor|en (?:vez|lugar) de|вместо)(?![\p{L}])|改为|改成|改到|変更/iu
+const replacement = new RegExp(`(?<![\\p{L}])${anyOf(lists.replaces)}(?![\\p{L}])|改为|改成|改到|変更`, "iu")
 
 /** Words that every sentence has, and those that say that something changed: they name nothing. */
-const idle = new Set(
-  "the and for with that this from was are were has have had its our your their his her they them you she not but into onto out off about over under will would can could shall should may might must been being now instead changed change moved move switch switched renamed migrated replaced updated update after all here since today morning yesterday longer any more rather actually correction new make set use let please work plan other one der die das und ist sind ein eine für mit von auf nun jetzt les des une est sont pour avec dans sur los las una del para con por".split(
-    " ",
-  ),
-)
+const idle = wordSet(...lists.namesNothing)
 const stemLength = 6
 
 const subjectOf = (sentence: string): ReadonlySet<string> =>
@@ -137,8 +137,7 @@ function statementOf(sentence: string): ValueStatement | undefined {
 const coded =
   /[(){}[\];=<>|"`\\\t]|^\s*\d|^\W{2}|^[-dl][r-][w-]|https?:|(?:^|\s)#[\p{L} ]|^\w+ : |^HTTP\/\d|^[\da-f]{7,40}\s|^index [\da-f]{7,40}\.\.|^(?:Normal|Warning)\s+[A-Z]\p{L}+\s+\d|^(?:From|Date|Subject|Author|To|Index|Message-ID)[: ]|(?:^|\s)(?:\.{1,2}\/|--?[a-z])/u
 /** What builders and installers say on their way, and the head of a listing. */
-const progress =
-  /^(?:Compiling|Checking|Download(?:ing|ed)|Install(?:ing|ed)|Building|Fetch(?:ing|ed)|Unpacking|Setting up|Resolving|Preparing|Running|Finished|Collecting|Using cached|Requirement already|Nextest run|Directory listing|Total output lines)(?![\p{L}])/u
+const progress = new RegExp(`^${anyOf(lists.progress)}(?![\\p{L}])`, "u")
 const words = /\p{L}{2,}/gu
 const leastWords = 3
 /** Lines of one output that say something by themselves; an output with more of them is a text to read. */

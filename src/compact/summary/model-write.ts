@@ -1,8 +1,10 @@
 import { clipText } from "../../language/cut-text.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { HoldfastError, type Problem } from "../../message/errors.ts"
 import type { Transcript, Usage } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
+import failures from "./failure-words.json" with { type: "json" }
 import { type Expected, expectedLanguage, speaksAnother } from "./model-language.ts"
 import { type PromptInput, promptFor, type SummaryPrompt } from "./prompt.ts"
 import { promptPieces } from "./prompt-fit.ts"
@@ -337,12 +339,16 @@ const frame =
 const traceback =
   /^(?:Traceback \(most recent call last\)|(?:Uncaught\s+)?(?:[\w$.]{0,80}(?:Error|Exception))\b[^\n]{0,500}\n\s+at\s|panic: [^\n]{0,500}\n+goroutine|thread '[^'\n]{0,100}' panicked at)/
 
-const errorName =
-  /^(?:(?:uncaught|unhandled|fatal|internal|runtime|api|http|request|server|network|upstream)\s+){0,2}(?:[\w$.]{0,80}(?:error|exception)|failure|panic|fehler|erreur|errore|erro|ошибка|错误|エラー)\s{0,2}(?:\(?\s?\d{3}\)?\s{0,2})?[:：]/i
-const status =
-  /^(?:(?:http\S{0,10}|status|error|code|request failed|failed)[\s:(]{0,4}){0,4}(?:with\s)?(?:status\s)?(?:code\s)?[45]\d\d\b\)?[\s:,-]{0,4}(?:$|bad request|unauthori[sz]ed|payment required|forbidden|not found|request time-?out|conflict|payload too large|too many requests|rate limit|internal server error|bad gateway|service unavailable|gateway time-?out|overloaded|[{<])/i
-const brokenService =
-  /^(?:the\s)?(?:internal server error|bad gateway|service unavailable|service temporarily unavailable|gateway time-?out|too many requests|rate limit (?:exceeded|reached)|quota exceeded|overloaded|connection (?:refused|reset|timed out)|request timed out|timed out|timeout|fetch failed|upstream connect error|(?:invalid|incorrect|missing) api key|unauthori[sz]ed|forbidden|context length exceeded|prompt is too long|econn\w{3,10}|etimedout|enotfound|something went wrong|an (?:unexpected |internal )?error (?:has )?occurr?ed)\b/i
+const errorNouns = anyOf("[\\w$.]{0,80}(?:error|exception)|failure|panic|fehler|erreur|errore|erro|ошибка|错误|エラー")
+const errorName = new RegExp(
+  `^${anyOf(failures.errorNames)}{0,2}${errorNouns}\\s{0,2}(?:\\(?\\s?\\d{3}\\)?\\s{0,2})?[:：]`,
+  "i",
+)
+const status = new RegExp(
+  `^(?:(?:http\\S{0,10}|status|error|code|request failed|failed)[\\s:(]{0,4}){0,4}(?:with\\s)?(?:status\\s)?(?:code\\s)?[45]\\d\\d\\b\\)?[\\s:,-]{0,4}(?:$|${anyOf(failures.statusWords)}|[{<])`,
+  "i",
+)
+const brokenService = new RegExp(`^(?:the\\s)?${anyOf(failures.brokenService)}\\b`, "i")
 
 const declines =
   "(?:help|assist|comply|do (?:that|this|so)|provide|fulfil|summar|continue|process|complete|create|generate|produce|respond|answer|discuss|engage|share|write|access|see|support|with (?:that|this))"
