@@ -238,17 +238,21 @@ const codeKeys = ["type", "code", "error_code", "errorCode"]
 /** What an answer in JSON says went wrong: one line under a key that is there for it. */
 function messageIn(answer: unknown, depth = 0): string | undefined {
   if (typeof answer === "string") return answer.length <= brief ? firstLine(answer, /\S/) : undefined
-  if (typeof answer !== "object" || answer === null || depth > 2) return undefined
+  if (typeof answer !== "object" || answer === null || depth > maxAnswerDepth) return undefined
   if (Array.isArray(answer)) return messageIn(answer[0], depth + 1)
   const fieldOf = (key: string): unknown => Reflect.get(answer, key)
   const told = messageKeys.map(fieldOf).filter(isSaid)
   const [first, second] = told.map((one) => messageIn(one, depth + 1))
   const code = codeKeys.map(fieldOf).find((one) => typeof one === "string" && isErrorName.test(one))
-  if (first === undefined) return typeof code === "string" ? code : undefined
+  if (first === undefined && typeof code === "string") return code
+  if (first === undefined) return depth > 0 ? undefined : messageIn(wrappers.map(fieldOf).find(isSaid), depth + 1)
   // A code is told with the sentence beside it.
   if (isCode.test(first)) return second === undefined ? first : `${first}: ${second}`
   return typeof code === "string" && !first.includes(code) ? `${code}: ${first}` : first
 }
+const maxAnswerDepth = 4
+/** Keys under which an answer has what it is about, with what went wrong there. */
+const wrappers = ["result", "data", "response", "payload", "body"]
 const isCode = /^[\w.-]{1,60}$/
 /** `LIMIT_EXCEEDED`, `SlotTaken`: a name of an error, as nobody writes it in a sentence. */
 const isErrorName = /^(?:[A-Z][A-Z\d]*(?:_[A-Z\d]+)+|[A-Z][a-z\d]+(?:[A-Z][a-z\d]+)+)$/
