@@ -242,6 +242,10 @@ function atPlace(input: unknown, deed: CallDeed): CallDeed {
 }
 const placeKeys = ["context", "cluster", "host", "hostname", "server", "machine", "node", "container", "environment"]
 
+/** Who hands a command in has it run later, under a number: that is done, whatever the command does. */
+const handsIn = /(?:^|[_.-]|(?<=[a-z]))(?:submit|schedule|queue|enqueue|launch|dispatch|deploy|create|register|cron)/i
+const runsNow = /run|exec|eval|invoke|interpret/i
+
 /** Read a call. Keys decide before names, because agents name their tools as they like. */
 export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): CallDeed {
   const verb = toolVerb(tool)
@@ -251,7 +255,8 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
   if (verb === "think" || verb === "list") return { type: "nothing" }
   const path = textUnder(input, pathKeys)
   const command = textUnder(input, commandKeys) ?? programIn(tool, input)
-  if (command !== undefined && !(path !== undefined && editorCommand.test(command)))
+  const isHandedIn = verb === "change" && handsIn.test(tool) && !isShell(tool) && !runsNow.test(tool)
+  if (command !== undefined && !isHandedIn && !(path !== undefined && editorCommand.test(command)))
     return atPlace(input, commandDeed(tool, input, withProgram(tool, command)))
   const patched = filesInPatch(typeof input === "string" ? input : (textUnder(input, patchKeys) ?? ""))
   if (patched.length > 0) return { type: "files", files: patched }

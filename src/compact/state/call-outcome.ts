@@ -167,7 +167,8 @@ const answerKeys = /^(?:result|output|content|text|response|answer|data|stdout)$
 const envelopeKeys = new RegExp(`^${anyOf(words.envelopeKeys)}(?:_?(?:ms|s|seconds))?$`, "i")
 
 /** Keys under which a change gives back the name of what it made, and how that stands. */
-const nameKey = /(?:^|_)(?:id|ids|number|code|ref|reference|confirmation|key|url)$|(?:Id|Number|Code|Key|Ref|Url)$/
+const nameKey =
+  /(?:^|_)(?:id|ids|number|code|ref|reference|confirmation|key|url|version|revision|tag)$|(?:Id|Number|Code|Key|Ref|Url|Version)$/
 /** Who or what sent it was not made by it; the time of a message in a chat is its name. */
 const senderKey = /^(?:bot|app|team|client|request|trace|workspace|tenant|org)_?id$/i
 const isNameOf = ({ key, value }: Leaf): boolean =>

@@ -53,7 +53,7 @@ const maxWords = 5
 
 /** Other forms: what unpacks, plans, mails, writes to a database, migrates or deploys. */
 const changingForms: readonly RegExp[] = [
-  /^tar -?\w*x/,
+  /^tar -?(?!\w*O)\w*x/,
   /^crontab (?!-l\b)/,
   /^[\w./-]{1,80}-(?:strip|objcopy) /,
   /^(?:mailx?|mutt|sendmail|msmtp|swaks) .{0,200}\S@/,

@@ -427,8 +427,8 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
     answer !== undefined && question !== undefined ? { asked: { text: question, source: answer.source } } : {}
   const waits = answer !== undefined && (questionIn(answer) !== undefined || waitsForUser(answer))
   const before = reading.talk.at(-1)
-  if (answer !== undefined && before !== undefined && declines(answer))
-    reading.talk.splice(-1, 1, { ...before, isDeclined: true })
+  if (answer !== undefined && before !== undefined && (declines(answer) || commitmentsIn(answer).length > 0))
+    reading.talk.splice(-1, 1, { ...before, isUnsettled: true })
   const isServed = reading.worked && reading.isLastWord && !waits && reading.failedAct === undefined
   reading.talk.push({ text, ...doing, ...asked, isServed, answers: waits })
   if (answer !== undefined && reading.isLastWord) {

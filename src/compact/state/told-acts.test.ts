@@ -743,3 +743,12 @@ test("what the assistant said cannot be, or the user let go, is not done", () =>
     )[1],
   ).toBe("withdrawn")
 })
+
+test("a command that is handed in to be run later is done once it has its number, and what was registered has its version", () => {
+  const job = { name: "train-s41", queue: "gpu", command: "python train.py --seed 41" }
+  const turns = used("job_submit", job, '{"job_id": "j-48841", "state": "QUEUED"}')
+  expect(lines(turns, "act").join()).toMatch(/job_submit\(name=train-s41.*job_id=j-48841/)
+  expect(lines(used("run_command", { command: "ls -la" }, "total 0"), "act")).toEqual([])
+  const pushed = used("registry_push", { path: "/models/a", name: "a" }, '{"status": "ok", "version": "a:14"}')
+  expect(lines(pushed, "act").join()).toContain("version=a:14")
+})

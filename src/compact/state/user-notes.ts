@@ -19,8 +19,8 @@ type UserStatement = {
   readonly answers?: boolean
   /** Had the assistant done something since the user spoke before, and said its last word on it without asking for anything? */
   readonly isServed: boolean
-  /** The assistant said that something of it cannot be. */
-  readonly isDeclined?: true
+  /** The assistant said that something of it cannot be, or is to come. */
+  readonly isUnsettled?: true
 }
 
 /** What the user said so far, in order. */
@@ -217,7 +217,7 @@ function stateOf({ words, said }: Read, next: Next | undefined, isWithdrawn: boo
   if (isWithdrawn) return "withdrawn"
   if (next === undefined) return standing.asked ? "pending" : standing.ended && isCovered ? "done" : "open"
   if (continues(next)) return next.state
-  if (!next.said.isServed || (isCovered && said.isDeclined === true)) return "said"
+  if (!next.said.isServed || (isCovered && said.isUnsettled === true)) return "said"
   return isCovered ? "done" : "open"
 }
 
