@@ -31,7 +31,7 @@ export const callOutcome = createPerObject((result: ToolResultPart, deed: CallDe
   const searched = deed.type === "command" && deed.searches === true ? withoutExit(text) : undefined
   const found =
     searched === undefined
-      ? outcomeOf(text, deed.type === "command", result.failed ?? complains(deed, text), prints)
+      ? outcomeOf(text, deed.type === "command", result.failed ?? complains(deed, text) ?? reports(deed, text), prints)
       : outcomeOf(searched, true, undefined, prints)
   // That a removed file is not there any more is what was wanted.
   const isGone = found.failed && deed.type === "command" && confirmsRemoval(found.line ?? "", deed.files)
@@ -80,6 +80,17 @@ const complains = (deed: CallDeed, text: ResultText): true | undefined => {
   if (/^\s{0,4}\{/.test(head) && length <= polite && notDone.test(head)) return true
   return refusing.test(head.slice(0, 400)) && !doneAsNamed(deed.tool, text) ? true : undefined
 }
+/** Does a look-up tell how the very thing stands that it was asked for? That it failed is then said of the thing. */
+function reports(deed: CallDeed, { whole }: ResultText): false | undefined {
+  if (deed.type !== "call" || deed.changes !== "no" || whole === undefined || !whole.startsWith("{")) return undefined
+  const parsed = parseJson(whole)
+  if (typeof parsed !== "object" || parsed === null || "error" in parsed || "errors" in parsed) return undefined
+  const given = JSON.stringify(deed.input) ?? ""
+  const isAsked = ([key, value]: readonly [string, unknown]): boolean =>
+    nameKey.test(key) && typeof value === "string" && given.includes(JSON.stringify(value))
+  return Object.entries(parsed).some(isAsked) ? false : undefined
+}
+
 /** A sentence in a field that says outright that it was not done. */
 const notDone = new RegExp(
   anyOf(
@@ -174,7 +185,7 @@ const senderKey = /^(?:bot|app|team|client|request|trace|workspace|tenant|org)_?
 const isNameOf = ({ key, value }: Leaf): boolean =>
   (nameKey.test(key) && !senderKey.test(key)) || (key === "ts" && /^\d{10}\.\d{4,6}$/.test(String(value)))
 const standKey = /(?:^|_)(?:status|state|total|amount|balance)$|(?:Status|State|Total|Amount|Balance)$/
-const saysNothing = /^(?:ok|okay|success|successful|succeeded|true|1|200)$/i
+const saysNothing = /^(?:ok|okay|success|successful|succeeded|saved|stored|recorded|added|true|1|200)$/i
 const maxMade = 4
 const leastOthers = 3
 /** A name that says by itself that it is one, under whatever key: `HTL-90417`. */

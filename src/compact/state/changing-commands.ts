@@ -80,13 +80,15 @@ const steps = (command: string): readonly string[] =>
 function stepChanges(step: string): boolean {
   const [path = "", ...words] = step.split(/\s+/, 24)
   const name = path.slice(path.lastIndexOf("/") + 1)
-  if (always().has(name)) return words.length > 0
+  if (always().has(name)) return words.length > 0 && !(name === "unzip" && unpacksNothing.test(words[0] ?? ""))
   const program = programs().get(name)
   const behind = wordsBehind(words)
   if (program?.verbs.some((verb) => matches(verb, behind)))
     return !program.unless.some((verb) => matches(verb, behind)) && !(name === "git" && onlyNames(behind))
   return changingForms.some((form) => form.test(step)) || migrating.test(step) || deploying.test(step)
 }
+
+const unpacksNothing = /^-\w*[lptvZ]/
 
 /** `git branch` and `git tag` by themselves list what there is; `git branch NAME` makes one, and is told by what follows. */
 const onlyNames = ([verb = "", next = ""]: readonly string[]): boolean =>

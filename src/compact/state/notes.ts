@@ -37,6 +37,7 @@ import {
   createValues,
   holdsSteering,
   isChange,
+  latestStates,
   mention,
   type OpenCall,
   readCallValues,
@@ -228,7 +229,7 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     [
       ...said,
       ...latestThoughts(drafts, talk),
-      ...workDrafts(work, newestRequest(talk)),
+      ...workDrafts(work, newestRequest(talk), latestStates(reading.values)),
       ...valueDrafts(reading.values, messages.length),
     ],
     messages.length,

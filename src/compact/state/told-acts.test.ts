@@ -752,3 +752,27 @@ test("a command that is handed in to be run later is done once it has its number
   const pushed = used("registry_push", { path: "/models/a", name: "a" }, '{"status": "ok", "version": "a:14"}')
   expect(lines(pushed, "act").join()).toContain("version=a:14")
 })
+
+test("an act is told with the state in which what it made was found last", () => {
+  const submitted = used("job_submit", { name: "a" }, '{"job_id": "j-48864", "state": "QUEUED"}')
+  const other = used("job_submit", { name: "b" }, '{"job_id": "j-48865", "state": "QUEUED"}')
+  const looked = used(
+    "job_status",
+    { job_id: "j-48864" },
+    '{"job_id": "j-48864", "state": "FAILED", "reason": "ImagePullBackOff"}',
+  )
+  expect(lines([...submitted, ...other, ...looked], "act")).toEqual([
+    "`job_submit(name=a)`: job_id=j-48864, state=FAILED",
+    "`job_submit(name=b)`: job_id=j-48865, state=QUEUED",
+  ])
+  expect(lines(looked, "error")).toEqual([])
+  const refused = used("job_status", { job_id: "j-1" }, '{"error": "no such job", "job_id": "j-1"}')
+  expect(lines(refused, "error")).toHaveLength(1)
+})
+
+test("that something was saved is no value, nor is a row of a table a sentence", () => {
+  const saved = used("add_note", { title: "Web shell" }, '{"note_id": "F-0001", "status": "saved"}')
+  expect(lines(saved, "record")).toEqual([])
+  const listed = used("bash", { command: "tasklist" }, "dllhost.exe     2746 Console      177,318 K\nok done\n")
+  expect(lines(listed, "record")).toEqual([])
+})

@@ -71,6 +71,20 @@ export const valueDrafts = (values: Values, end: number): readonly NoteDraft[] =
   ...statementDrafts(values),
 ]
 
+/** How a thing stood when it was last read, and where that was: what an act began may have ended since. */
+export function latestStates({
+  records,
+}: Values): ReadonlyMap<string, { readonly state: string; readonly at: number }> {
+  const states = new Map<string, { readonly state: string; readonly at: number }>()
+  for (const { record, at } of records.values()) {
+    const [id = ""] = withoutDay(record.name).split(" ").slice(-1)
+    const [state, ...others] = record.fields.find(({ key }) => stateKey.test(key))?.pieces ?? []
+    if (state !== undefined && others.length === 0 && /\d/.test(id)) states.set(id, { state, at })
+  }
+  return states
+}
+const stateKey = /^(?:state|status)$/i
+
 /** Names and numbers, as they stand in sentences and in arguments. */
 const namingWord = /[\p{L}\p{N}_@#][\p{L}\p{N}_@.#-]{2,60}/gu
 const maxMentionText = 20_000
@@ -271,7 +285,9 @@ const readOutWorth = 2
 const manyListed = 3
 
 function recordDrafts({ records, mentioned, chosen }: Values): readonly NoteDraft[] {
-  return [...records.values()].map(({ record, at, sources, changedBy, listed }): NoteDraft => {
+  // That something was saved says nothing of it.
+  const telling = [...records.values()].filter(({ record }) => !record.fields.every(isKept))
+  return telling.map(({ record, at, sources, changedBy, listed }): NoteDraft => {
     const id = withoutDay(record.name).split(" ")
     const isSpoken = id.some((word) => mentioned.has(word) && /[\p{N}_@-]/u.test(word))
     const isNamed = listed ? id.some((word) => chosen.has(word) && /[\p{N}_@-]/u.test(word)) : isSpoken
@@ -290,6 +306,9 @@ function recordDrafts({ records, mentioned, chosen }: Values): readonly NoteDraf
     }
   })
 }
+
+const isKept = ({ key, pieces }: FactRecord["fields"][number]): boolean =>
+  stateKey.test(key) && pieces.every((piece) => /^(?:ok|saved|stored|recorded|added|created|updated)$/i.test(piece))
 
 const changesText = (tools: readonly string[]): string =>
   tools.length > 1 ? `${tools.length} changes` : oneLine(tools.join(), 60)

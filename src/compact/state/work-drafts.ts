@@ -22,9 +22,9 @@ const worths = {
  * The lines of all that was done: runs, errors with their fixes, files, and the items of the latest list. A list that was last written
  * before the user's `newest` request is one of work that the user takes for done.
  */
-export function workDrafts(work: Work, newest: number): readonly NoteDraft[] {
+export function workDrafts(work: Work, newest: number, states: States = new Map()): readonly NoteDraft[] {
   const shorts = shortCalls([...work.runs.values()])
-  const runs = withRewrites([...work.runs.values()]).flatMap((run) =>
+  const runs = withRewrites([...work.runs.values()].map((run) => withState(run, states))).flatMap((run) =>
     runDraft(run).map((draft) => ({
       ...draft,
       ...present({ short: draft.kind === "act" ? shorts.get(run.text) : undefined }),
@@ -33,6 +33,25 @@ export function workDrafts(work: Work, newest: number): readonly NoteDraft[] {
   const files = [...eachFile(work.files)].map(([path, state]) => fileDraft(path, state))
   return [...runs, ...files, ...taskDrafts(work, newest)]
 }
+
+type States = ReadonlyMap<string, { readonly state: string; readonly at: number }>
+
+/** An act whose answer named what it made, with the state in which that was found last. */
+function withState(run: Run, states: States): Run {
+  const { kind, at, outcome } = run
+  if (kind !== "act" || outcome?.failed !== false || outcome.value === undefined) return run
+  const told = outcome.value.split(", ")
+  const later = told
+    .flatMap((pair) => states.get(pair.slice(pair.indexOf("=") + 1)) ?? [])
+    .findLast((known) => known.at > at)
+  if (later === undefined) return run
+  const now = (pair: string): string => pair.replace(/=.*$/, `=${later.state}`)
+  const value = told.some((pair) => stateKey.test(pair))
+    ? told.map((pair) => (stateKey.test(pair) ? now(pair) : pair))
+    : [...told, `state=${later.state}`]
+  return { ...run, outcome: { ...outcome, value: value.join(", ") } }
+}
+const stateKey = /^(?:state|status)=/i
 
 const rewrites =
   /\bgit (?:-\S+ \S+ )?(?:rebase(?! --abort)|pull\b[^;&|]{0,80} (?:--rebase|-r)\b|reset (?:-\S+ )*(?:HEAD[~^]|[\da-f]{7})|commit\b.{0,200} --amend|filter-)/
