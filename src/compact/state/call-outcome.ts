@@ -184,7 +184,8 @@ const nameKey =
 const senderKey = /^(?:bot|app|team|client|request|trace|workspace|tenant|org)_?id$/i
 const isNameOf = ({ key, value }: Leaf): boolean =>
   (nameKey.test(key) && !senderKey.test(key)) || (key === "ts" && /^\d{10}\.\d{4,6}$/.test(String(value)))
-const standKey = /(?:^|_)(?:status|state|total|amount|balance)$|(?:Status|State|Total|Amount|Balance)$/
+const standKey =
+  /(?:^|_)(?:status|state|total|amount|balance)$|(?:Status|State|Total|Amount|Balance)$|^(?:stan|estado|stato|statut|état|etat|zustand|durum|tila|tilstand|状态|状態|상태)$/i
 const saysNothing = /^(?:ok|okay|success|successful|succeeded|saved|stored|recorded|added|true|1|200)$/i
 const maxMade = 4
 const leastOthers = 3
@@ -211,6 +212,7 @@ function madeBy(
   const isNew = (value: unknown): boolean =>
     typeof value !== "object" && isValue(String(value)) && !named.includes(String(value))
   const all = leavesIn(withoutWrapper(parsed), 0)
+  const isGivenKey = (key: string): boolean => typeof given === "object" && given !== null && key in given
   // Inside the answer only a word with a figure in it is the name of something new.
   const isId = /^(?=.{5})(?:\p{L}.*\d|\d{5})/u
   const isTop = ({ depth }: Leaf): boolean => depth === 0
@@ -218,6 +220,8 @@ function madeBy(
     (leaf) =>
       (isNameOf(leaf) || (isTop(leaf) && isNamedAfter(tool, leaf))) &&
       isNew(leaf.value) &&
+      // What stands inside the answer under a key that was given is another thing of that kind.
+      (isTop(leaf) || !isGivenKey(leaf.key)) &&
       (isTop(leaf) || isId.test(String(leaf.value))) &&
       !isSeen(String(leaf.value)),
   )

@@ -15,6 +15,10 @@ const maxCommand = 4_000
 const wrapper =
   /^(?:(?:\w+=\S*|sudo(?: -\S+)*|time|nohup|nice|env|command|exec|npx(?: -y)?|bunx|sshpass -\S+(?: '[^'\n]*')?)\s+)+/
 
+/** What is run in a container stands behind its name. */
+const inContainer =
+  /^(?:(?:docker(?:-compose| compose)?|podman) exec(?: -{1,2}[\w-]+(?:=\S+)?(?:(?<=-[uwe]|--user|--workdir|--env) \S+)?)* [\w.-]+|(?:kubectl|oc) (?:-\S+ \S+ )*exec [^;&|]{1,120}? --) (?=\S)/
+
 type Program = { readonly verbs: readonly (readonly string[])[]; readonly unless: readonly (readonly string[])[] }
 
 const listed = (words: string | undefined): readonly (readonly string[])[] =>
@@ -58,7 +62,7 @@ const changingForms: readonly RegExp[] = [
   /^[\w./-]{1,80}-(?:strip|objcopy) /,
   /^(?:mailx?|mutt|sendmail|msmtp|swaks) .{0,200}\S@/,
   /^gh api .{0,300}(?:-X|--method)[ =]?(?:POST|PUT|PATCH|DELETE)/i,
-  /^(?:psql|mysql|sqlite3) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b/i,
+  /^(?:psql|mysql|sqlite3|wp db query) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b/i,
   /^create-\w/,
 ]
 const migrating = new RegExp(
@@ -75,7 +79,7 @@ const steps = (command: string): readonly string[] =>
   command
     .slice(0, maxCommand)
     .split(/&&|\|\||[;\n|(]|\bthen |\bdo /)
-    .map((step) => step.trim().replace(wrapper, ""))
+    .map((step) => step.trim().replace(wrapper, "").replace(inContainer, "").replace(wrapper, ""))
 
 function stepChanges(step: string): boolean {
   const [path = "", ...words] = step.split(/\s+/, 24)

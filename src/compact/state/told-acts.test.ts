@@ -776,3 +776,20 @@ test("that something was saved is no value, nor is a row of a table a sentence",
   const listed = used("bash", { command: "tasklist" }, "dllhost.exe     2746 Console      177,318 K\nok done\n")
   expect(lines(listed, "record")).toEqual([])
 })
+
+test("what stands in the way of a change is not what it made", () => {
+  const moved = used(
+    "cal_update",
+    { event_id: "ev_1061", start: "2026-12-07T13:00" },
+    '{"status": "ok", "conflicts": [{"event_id": "ev_1080", "title": "Audit"}]}',
+  )
+  expect(lines(moved, "act").join()).not.toContain("ev_1080")
+})
+
+test("what is run in a container changes something if it would outside of one", () => {
+  const acts = (command: string) => lines(used("bash", { command }, "ok"), "act")
+  expect(acts("docker compose exec -T wp tail -n 25 /var/log/debug.log")).toEqual([])
+  expect(acts("kubectl exec -it web-1 -- ls /data")).toEqual([])
+  expect(acts("docker compose exec -T -u www-data wp wp option update list_id 5")).toHaveLength(1)
+  expect(acts("kubectl -n shop exec deploy/web -- rm -rf /tmp/cache")).toHaveLength(1)
+})

@@ -83,7 +83,7 @@ export function latestStates({
   }
   return states
 }
-const stateKey = /^(?:state|status)$/i
+const stateKey = /^(?:state|status|stan|estado|stato|statut|état|etat|zustand|durum|tila|状态|状態|상태)$/i
 
 /** Names and numbers, as they stand in sentences and in arguments. */
 const namingWord = /[\p{L}\p{N}_@#][\p{L}\p{N}_@.#-]{2,60}/gu
