@@ -200,3 +200,20 @@ test("for any records and two budgets, what the smaller one keeps the larger one
     ),
   )
 })
+
+describe("a list whose members have no name of their own", () => {
+  const lines = line("order O1: lines=(line 1, coffee Huila, price 31.5), (line 2, coffee Sidama, price 34.25)")
+
+  test("shows no price without what it is of, though that stands elsewhere", () => {
+    expect(keep([lines], 60, { stands: (value) => /Huila|Sidama/.test(value) })).toEqual([
+      "order O1: lines=(line 1, coffee Huila, price 31.5), (line 2, coffee Sidama, price 34.25)",
+    ])
+    for (let budget = 1; budget < 40; budget++)
+      for (const text of keep([lines], budget, { arguments: new Set(["price"]) }))
+        for (const [piece] of text.matchAll(/\([^)]*price[^)]*\)/g)) expect(piece).toContain("coffee")
+  })
+
+  test("keeps a figure that stands elsewhere by chance", () => {
+    expect(keep([lines], 60, { stands: (value) => value === "34.25" }).join()).toContain("price 34.25")
+  })
+})

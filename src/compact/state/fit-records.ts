@@ -191,7 +191,7 @@ export function fitRecords(
     const price = priceOf(from, own, atom, count)
     if (price > left) return false
     left -= price
-    mark(own, atom)
+    mark(own, from, atom)
     return true
   }
   const repeats: { readonly filling: number; readonly atom: Atom }[] = []
@@ -215,15 +215,27 @@ export function fitRecords(
   return { lines: shown, tokens: budgetTokens - left, isWhole }
 }
 
+/** A figure that stands elsewhere is another one: it says nothing without its owner. */
 function isTold({ stated }: Filling, { value }: Atom, stands: (value: string) => boolean): boolean {
-  return stated === undefined ? stands(value) : stands(stated.text) || stated.values.every(stands)
+  if (stated !== undefined) return stands(stated.text) || stated.values.every(stands)
+  return !bareFigure.test(value) && stands(value)
 }
+const bareFigure = /^[-+]?[\d.,]{1,9}%?$/
+
+/** The part that says what a piece without a name is of: the article of a line, before its number and price. */
+const namePart = ({ head, parts }: Piece): number =>
+  head === "" && parts.length > 1
+    ? parts.findIndex((part) => /^(?!(?:true|false|yes|no|null)$)(?=.*\p{L})/iu.test(keyAndValue(part)[1]))
+    : -1
 
 const isMember = ({ pieces }: Filling, { field, part }: Atom): boolean => part < 0 && (pieces[field]?.length ?? 0) > 1
 
-function mark(taken: Taken, { field, piece, part }: Atom): void {
-  const pieces = taken.get(field) ?? new Map<number, Set<number>>()
-  taken.set(field, pieces.set(piece, (pieces.get(piece) ?? new Set<number>()).add(part)))
+function mark(taken: Taken, { pieces }: Filling, { field, piece, part }: Atom): void {
+  const kept = taken.get(field) ?? new Map<number, Set<number>>()
+  const parts = (kept.get(piece) ?? new Set<number>()).add(part)
+  const own = pieces[field]?.[piece]
+  const name = own === undefined ? -1 : namePart(own)
+  taken.set(field, kept.set(piece, name < 0 ? parts : parts.add(name)))
 }
 
 function keptOf({ record, pieces }: Filling, chosen: Taken): FactRecord {
@@ -373,7 +385,7 @@ function orderOf(fillings: readonly Filling[], { count, waits }: RankOptions): R
       continue
     }
     order.push({ filling: at, atom: now.atom })
-    mark(own, now.atom)
+    mark(own, filling, now.atom)
     for (const value of [now.atom.value, idIn(filling.record.name)]) told.add(value)
     rest.splice(rest.indexOf(now.atom), 1)
     const following = nextOf(at)
@@ -430,11 +442,13 @@ function priceOf(
   if (stated !== undefined) return atom.cost
   const own = taken.get(atom.field)
   const { key } = record.fields[atom.field] ?? { key: "" }
-  const { head } = pieces[atom.field]?.[atom.piece] ?? { head: "" }
-  const isNamed = atom.part < 0 || head === "" || own?.has(atom.piece) === true
+  const piece = pieces[atom.field]?.[atom.piece] ?? { head: "", parts: [] }
+  const name = piece.head === "" ? (piece.parts[namePart(piece)] ?? "") : piece.head
+  const isName = piece.head === "" && piece.parts[atom.part] === name
+  const isNamed = atom.part < 0 || isName || name === "" || own?.has(atom.piece) === true
   return (
-    atom.cost +
-    (isNamed ? 0 : count(head) + overhead) +
+    (isName && own?.get(atom.piece)?.has(atom.part) === true ? 0 : atom.cost) +
+    (isNamed ? 0 : count(name) + overhead) +
     (own === undefined ? count(key) + overhead : 0) +
     (taken.size === 0 ? headCost : 0)
   )
