@@ -5,11 +5,12 @@ import { rolldown } from "rolldown"
 import { build as buildPages } from "vite"
 import { writeSite } from "./docs.ts"
 import { lazyPatterns } from "./lazy-patterns.ts"
-import { hashFile, root, sourceHash } from "./source-hash.ts"
+import { hashFile, isBuilt, root, sourceHash } from "./source-hash.ts"
 
 /**
  * `npm run build`: one bundle for each door of package.json and for the command line, the code that they share in chunks, and a
- * declaration for each door. See docs/decisions/2026-11-16-doors-and-bundles.md.
+ * declaration for each door. With `--if-changed` only if the sources are others than those of the last build.
+ * See docs/decisions/2026-11-16-doors-and-bundles.md.
  */
 
 type Door = { readonly types: string; readonly browser?: string; readonly default: string }
@@ -159,6 +160,10 @@ function declare(outDir: string): void {
   for (const path of readdirSync(outDir, { recursive: true, encoding: "utf8" }))
     if (path.endsWith(".d.ts") && !kept.has(join(outDir, path))) rmSync(join(outDir, path))
 }
+
+// `npm ci` makes the vocabulary; a tree that was given its packages in another way has none yet.
+if (!existsSync(join(root, "src/tokens/generated/o200k.ts"))) await import("./vocabulary.ts")
+if (process.argv.includes("--if-changed") && isBuilt()) process.exit(0)
 
 /** Made beside `dist` and put in its place when it is whole: programs that run from there do not find half of it. */
 const dist = join(root, "dist")

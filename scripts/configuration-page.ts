@@ -34,7 +34,8 @@ const sentences: Readonly<Record<string, string>> = {
   "policy.toolRounds": "More rounds of tool calls than this are trimmed.",
   "policy.pinShare": "Share of the window for rules that were found in what was said.",
   "policy.expectedCalls": "How many more calls a session is expected to make, for what pays.",
-  summarizer: "`extractive` uses no model, `none` writes no digest; else a model `{ format, baseUrl, model, key }`.",
+  summarizer:
+    "`extractive` uses no model, `none` writes no digest; `session`, or `{ use: session, model, budgetTokens }`, asks each session's own model; else a model `{ format, baseUrl, model, key }`.",
   strategy: "Which messages stay.",
   recall: "Give the model a tool that shows again what was shortened or summarized.",
   tenants: "`by-key`: each key of a client is a tenant of its own.",
@@ -60,9 +61,9 @@ const sentences: Readonly<Record<string, string>> = {
     "`enforce` gives effect to the operator's policies; `observe` lets every call through and logs what they would have refused.",
   "guard.unjudged":
     "Whether paths that may carry tool calls in a form that the guard cannot judge are refused or forwarded.",
-  "guard.fromRules": "What becomes of policies that are made from the rules of a session.",
+  "guard.fromRules": "What becomes of policies that are made from the rules of a session; `observe` unless given.",
   "rules.find":
-    "Whose words are searched for standing rules: the user's, those of instruction files, both, or nobody's.",
+    "Whose words are searched for standing rules: the user's, those of instruction files, both (`all`, unless given), or nobody's.",
   redact: "What is made unreadable before anything is stored: regular expressions, or `{ pattern, by }`.",
   "log.level": "What is told.",
   "log.format": "How it is told.",

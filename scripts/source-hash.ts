@@ -31,9 +31,14 @@ export function sourceHash(folder: string = root): string {
   return hash.digest("hex")
 }
 
+/** Was `dist` made from these very sources? */
+export function isBuilt(): boolean {
+  const built = join(root, "dist", hashFile)
+  return existsSync(built) && readFileSync(built, "utf8") === sourceHash()
+}
+
 /** Builds `dist` unless it was made from these very sources. The exit code of the build; 0 where there was nothing to do. */
 export function buildIfChanged(): number {
-  const built = join(root, "dist", hashFile)
-  if (existsSync(built) && readFileSync(built, "utf8") === sourceHash()) return 0
+  if (isBuilt()) return 0
   return spawnSync(process.execPath, [join(root, "scripts/build.ts")], { stdio: "inherit" }).status ?? 1
 }

@@ -241,6 +241,8 @@ function eventWords(event: AdminFields): string | undefined {
       return `the compaction ${textIn(event.checkpoint)} is taken back`
     case "rules-found":
       return `${count(listLength(event.pins), "rule")} found and pinned`
+    case "unpin-unmatched":
+      return `/unpin took nothing back: ${numberIn(event.fitting)} rules fit its words`
     case "call-judged":
       return event.decision === "allow" ? undefined : `${textIn(event.decision)}: ${textIn(event.tool)}`
     case "approval-asked":

@@ -187,11 +187,7 @@ function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, direct: Dire
     changed: fastPath?.splice !== undefined,
     known: () =>
       ingested === undefined ? { session, trace: [], ...present({ model: request.model }) } : knownOf(ingested),
-    guarding: async () =>
-      noteWithheldCalls(
-        await deps.holdfast.session(session, ownerOfSession(incomingCall, session, request)).guarding(),
-        judged,
-      ),
+    guarding: () => guardingAtOnce(deps, incomingCall, direct, judged),
     repeated: () => {
       judged.isOther = true
     },
@@ -217,6 +213,18 @@ function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, direct: Dire
     }),
     summarize: (bytes, ask) => void summarize(deps, { session, owner: incomingCall.owner, bytes, ask }),
   }
+}
+
+/** A rule that this very request states is found when the session has stored it, and a fast answer may be there before. */
+async function guardingAtOnce(
+  { lines, holdfast }: OutgoingDeps,
+  incomingCall: IncomingCall,
+  { session, request }: DirectCall,
+  judged: { isOther: boolean },
+): Promise<SessionGuarding | undefined> {
+  if (holdfast.rulesBind) await lines.idle(session)
+  const owner = ownerOfSession(incomingCall, session, request)
+  return noteWithheldCalls(await holdfast.session(session, owner).guarding(), judged)
 }
 
 async function preparedCall(

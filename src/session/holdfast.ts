@@ -16,6 +16,7 @@ import { createMemory, type Memory } from "./memory/memory.ts"
 import { isSessionSummarizer } from "./one-shot/summarizer.ts"
 import { durability } from "./prepare.ts"
 import { rulesFor } from "./rules/pins.ts"
+import { rulesBind } from "./rules/rule-guard.ts"
 import { createSession, type Session } from "./session.ts"
 import { createStackReader } from "./stack/stack-options.ts"
 import { createHub, type Listener } from "./state/events.ts"
@@ -41,6 +42,8 @@ export type Holdfast = {
   readonly policy: CompactionPolicy
   /** Is anything added to requests that is not of their own session: a stack, rules of others, or retrieved memory? */
   readonly addsToRequests: (owner?: SessionOwner) => Promise<boolean>
+  /** Do policies that are made from rules hold calls back? A request may then state a rule that binds its own answer. */
+  readonly rulesBind: boolean
   /** Open the store now instead of at first use, and resume background work that was left over. */
   readonly open: () => Promise<void>
   readonly subscribe: (listener: Listener) => () => void
@@ -108,9 +111,8 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
     memory: (owner) => shared().then((all) => all.memoryOf(ownerIn(all, owner))),
     policy: { ...defaultPolicy, ...options.policy },
     addsToRequests: async (owner) => addsToRequests(await shared(), owner),
-    open: async () => {
-      await shared()
-    },
+    rulesBind: rulesBind(options),
+    open: () => shared().then(() => undefined),
     subscribe: (listener) => hub.subscribe(listener),
     idle,
     close: async () => {

@@ -1,5 +1,6 @@
 import { HoldfastError, ignoreProblem } from "../message/errors.ts"
 import type { Format, ModelRequest, Usage } from "../message/message.ts"
+import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
 import type { Head, MemoryHit } from "../store/store.ts"
 import type { FilledBody, RequestBody } from "../wire/request-body.ts"
@@ -145,6 +146,24 @@ type SessionDeps = {
   readonly forget: (id: string) => void
 }
 
+/** The options of a session's functions: one that does not exist would be ignored, and the default used. */
+const optionsOf = {
+  append: optionNames<{ readonly format?: Format }>()("format"),
+  record: optionNames<RecordOptions>()("recalled isUncounted calls"),
+  history: optionNames<HistoryRange>()("from limit"),
+  fork: optionNames<{ readonly at?: string }>()("at"),
+  pin: optionNames<PinOptions>()("expiresAtMs scope"),
+  pins: optionNames<{ readonly all?: boolean }>()("all"),
+  rules: optionNames<{ readonly all?: boolean }>()("all"),
+  recall: optionNames<LineRange>()("fromLine toLine find"),
+  search: optionNames<MemorySearch>()("text session kind fromDay toDay limit trustedOnly withSuperseded"),
+} as const
+
+function checked<Options extends object>(owner: keyof typeof optionsOf, options: Options): Options {
+  checkOptionNames(options, optionsOf[owner], owner)
+  return options
+}
+
 export function createSession(id: string, deps: SessionDeps): Session {
   const use = async <Value>(act: (live: Live) => Promise<Value>): Promise<Value> => {
     const live = await deps.live()
@@ -162,26 +181,28 @@ export function createSession(id: string, deps: SessionDeps): Session {
     })
   return {
     id,
-    append: (messages, options = {}) => use((live) => append(live, messages, options.format)),
+    append: (messages, options = {}) => use((live) => append(live, messages, checked("append", options).format)),
     prepare: createPrepare((options) => use((live) => prepare(live, options))),
-    record: (response, usage, options) => use((live) => recordResponse(live, response, usage, options)),
+    record: (response, usage, options = {}) =>
+      use((live) => recordResponse(live, response, usage, checked("record", options))),
     reportUsage: (reports) => use((live) => reportUsage(live, reports)),
     judge: (response) => judgeResponse(use, response),
     summaryCall: async (sent) => takeSummaryCall(await deps.live(), sent),
     guarding: (stored) => use((live) => guardingOf(live, stored)),
     compact: (request = {}) => use((live) => compactNow(live, request)),
     undo: () => useLog(undo),
-    history: (range) => useLog((live) => history(live, range)),
+    history: (range = {}) => useLog((live) => history(live, checked("history", range))),
     explain: (entry) => useLog((live) => explain(live, entry)),
-    fork: (to = deps.newId(), { at } = {}) => useLog((live) => fork(live, to, at)).then(deps.open),
-    pin: (text, options = {}) => use((live) => pin(live, text, options)),
+    fork: (to = deps.newId(), options = {}) =>
+      useLog((live) => fork(live, to, checked("fork", options).at)).then(deps.open),
+    pin: (text, options = {}) => use((live) => pin(live, text, checked("pin", options))),
     unpin: (name) => useLog((live) => unpin(live, name)),
     demote: (name) => useLog((live) => demote(live, name)),
-    pins: (options = {}) => useLog((live) => pins(live, options)),
-    rules: (options = {}) => useLog(async (live) => (await pins(live, options)).map(explainRule)),
+    pins: (options = {}) => useLog((live) => pins(live, checked("pins", options))),
+    rules: (options = {}) => useLog(async (live) => (await pins(live, checked("rules", options))).map(explainRule)),
     stack: () => useLog(sessionStack),
-    recall: (handle, range) => useLog((live) => recall(live, handle, range)),
-    search: (search) => use((live) => live.memory.search(search)),
+    recall: (handle, range = {}) => useLog((live) => recall(live, handle, checked("recall", range))),
+    search: (search) => use((live) => live.memory.search(checked("search", search))),
     overview: () => useLog(overview),
     verify: () => use(({ store }) => verifyLog(store, id)),
     subscribe: (listener) => deps.subscribe(listener, id),

@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process"
-import { mkdir, mkdtemp, rm, stat, utimes, writeFile } from "node:fs/promises"
+import { type ChildProcess, execFile, spawn } from "node:child_process"
+import { mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
+import { promisify } from "node:util"
 import { afterEach, expect, test } from "vitest"
-import { sourceHash } from "../../scripts/source-hash.ts"
+import { root, sourceHash } from "../../scripts/source-hash.ts"
 import { asTyped } from "../../src/cli/command.ts"
 
 /** What `npm start` runs. */
@@ -105,6 +106,18 @@ test("npm start builds nothing where nothing has changed", { timeout: 120_000 },
   await start(["--version"])
   const { ino } = await stat(built)
   expect(await start(["--version"])).toEqual({ exit: 0, said: expect.stringMatching(/^holdfast \d/) })
+  expect((await stat(built)).ino).toBe(ino)
+})
+
+test("the fast checks begin with a build, which does nothing where nothing has changed", {
+  timeout: 120_000,
+}, async () => {
+  const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8"))
+  // Examples and tests import the package by its name: without dist their types cannot be checked.
+  expect(scripts.check).toMatch(/^node scripts\/build\.ts --if-changed && /)
+  await start(["--version"])
+  const { ino } = await stat(built)
+  await promisify(execFile)(process.execPath, [join(root, "scripts/build.ts"), "--if-changed"])
   expect((await stat(built)).ino).toBe(ino)
 })
 

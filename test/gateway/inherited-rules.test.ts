@@ -1,6 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import Anthropic from "@anthropic-ai/sdk"
 import { afterEach, expect, test } from "vitest"
 import { createHoldfast } from "../../src/session/holdfast.ts"
+import { createMemoryStore } from "../../src/store/memory-store.ts"
+import type { Store } from "../../src/store/store.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import type { Output } from "../model-server/script.ts"
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts"
@@ -14,10 +17,14 @@ const rule = "Never e-mail anyone outside northwind.test."
 
 type Place = { readonly gateway: TestGateway; readonly model: ModelServer; readonly client: Anthropic }
 
-async function open(output: Output, sessions: TestGatewayOptions["sessions"] = {}): Promise<Place> {
+async function open(
+  output: Output,
+  sessions: TestGatewayOptions["sessions"] = {},
+  store: Store = createMemoryStore(),
+): Promise<Place> {
   const model = await startModelServer({ script: ({ rounds }) => (rounds === 0 ? output : { text: "Then not." }) })
   endings.push(model.close)
-  const gateway = await startTestGateway(model.url, { sessions })
+  const gateway = await startTestGateway(model.url, { store, sessions: { store, ...sessions } })
   endings.push(gateway.close)
   const client = new Anthropic({ apiKey: "k", baseURL: gateway.url, maxRetries: 0 })
   return { gateway, model, client }
@@ -102,6 +109,36 @@ test("the first call of an agent with a name of its own in a conversation is bou
     ["t-7", "default"],
     ["t-7~agent-mailer", "mailer"],
   ])
+})
+
+test("a rule binds the answer to the very request that states it, however long its session takes to store it", async () => {
+  const memory = createMemoryStore()
+  const append: Store["append"] = async (...args) => {
+    await sleep(150)
+    return memory.append(...args)
+  }
+  const place = await open(
+    { calls: [{ tool: "send_email", input: { to: "eve@elsewhere.test", body: "hi" } }] },
+    { guard: { fromRules: "enforce" } },
+    { ...memory, append },
+  )
+  const bodies = Array.from({ length: 8 }, (_, n) => ({
+    model: "gpt-5",
+    messages: [{ role: "user", content: `${rule} Send invoice ${n} to Eve.` }],
+    tools: [{ type: "function", function: { name: "send_email", parameters: { type: "object" } } }],
+  }))
+  const answers = await Promise.all(
+    bodies.map((body) =>
+      fetch(`${place.gateway.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: "Bearer k" },
+        body: JSON.stringify(body),
+      }).then((answer) => answer.text()),
+    ),
+  )
+  expect(answers.filter((text) => text.includes('tool_calls":'))).toEqual([])
+  expect(place.gateway.records.map(({ how }) => how)).toEqual(answers.map(() => "at-once"))
+  expect(place.gateway.faults).toEqual([])
 })
 
 test("observed, which is the default, the call goes out as it came and the log says what would have been refused", async () => {

@@ -200,6 +200,7 @@ function receiptLine(receipt: Partial<Receipt>): string {
     stable: receipt.stableTokens,
     checkpoint: receipt.checkpoint,
     durable: receipt.durable,
+    rereads: receipt.rereads,
     "summary-expected": receipt.summaries?.expectedTokens,
     "summary-input": receipt.summaries?.inputTokens,
     "summary-cached": receipt.summaries?.cacheReadTokens,

@@ -73,6 +73,10 @@ test("a receipt is one line of the known values", () => {
     "x-holdfast-receipt",
     "changed=1",
   ])
+  expect(ownHeaders({ receipt: { contextTokens: 1, rereads: 2 } })).toEqual([
+    "x-holdfast-receipt",
+    "context=1; rereads=2",
+  ])
   expect(ownHeaders({ receipt: { contextTokens: 1 } })).toEqual(["x-holdfast-receipt", "context=1"])
   expect(ownHeaders({ trace: "t1" })).toEqual(["x-holdfast-trace", "t1"])
 })

@@ -16,6 +16,7 @@ import {
   newRules,
   noDocuments,
   reportFound,
+  reportUnmatched,
   rewound,
   takenBackIn,
 } from "../rules/new-rules.ts"
@@ -78,6 +79,7 @@ export async function appendMessages(
   live.opened ||= placed.length > 0
   live.answered = newestAnswer(messages) ?? live.answered
   reportFound(live, committed.entries)
+  reportUnmatched(live, pins, added)
   askFinder(live, committed, added)
   return placed
 }
@@ -199,6 +201,7 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
   const { documents } = separation.infrastructure
   const unseen = documents.filter(({ hash }) => !live.documents.has(hash))
   let path: readonly number[] = []
+  let spoken: Transcript = []
   let events: readonly LogEvent[] = []
   let placed: readonly number[] = []
   let came: Transcript = []
@@ -236,13 +239,13 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
       documents: unseen,
       lifted: textsOf(documents),
     }
-    const spoken = came.filter(({ id }) => !rewrite.ignoredParts.has(id))
+    spoken = came.filter(({ id }) => !rewrite.ignoredParts.has(id))
     const taken = [...(isBack ? rewound(pins, left) : []), ...takenBackIn(pins, spoken)]
     const written = [...before, ...messageBodies(added, from, first, came), ...taken]
     return withRules(written, newRules(live, pins, news, { first, next: next + written.length }))
   })
   for (const event of events) if (event.type === "branch-opened") live.emit(event)
-  const found = reportFound(live, committed.entries)
+  const found = [...reportFound(live, committed.entries), ...reportUnmatched(live, pins, spoken)]
   askFinder(live, committed, came, rewrite.ignoredParts)
   for (const seq of placed) live.unconfirmed.delete(seq)
   live.at = placed.at(-1) ?? 0

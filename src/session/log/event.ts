@@ -27,6 +27,8 @@ export type LogEvent =
         readonly why: string
       }[]
     }
+  /** `/unpin` named no rule that the user may take back, or more than one: nothing was taken back. */
+  | { readonly type: "unpin-unmatched"; readonly name: string; readonly fitting: number }
   /** Rules that are no longer in the history were added to the request again. */
   | { readonly type: "pins-reasserted"; readonly pins: readonly string[] }
   /** How the rules survived in a history that the client rewrote. */

@@ -11,7 +11,7 @@ import { isWithin, ownWords } from "../../rules/own-words.ts"
 import { type FoundRule, mergeRules, type Pin } from "../../rules/pin.ts"
 import { sameSubject } from "../../rules/pin-ledger.ts"
 import { replacementSteps } from "../../rules/read-replacements.ts"
-import { readPinCommand, readWithdrawals, ruleNamed, withdrawnBy } from "../../rules/read-withdrawals.ts"
+import { readPinCommand, readWithdrawals, ruleNamed, rulesNamed, withdrawnBy } from "../../rules/read-withdrawals.ts"
 import { type Entry, type EntryBody, entryId, pinOf, type RuleBody, seqOf } from "../log/entry.ts"
 import type { LogEvent } from "../log/event.ts"
 import type { Committed } from "../log/journal.ts"
@@ -129,19 +129,38 @@ const nameOf = createPerObject(
 
 /** Rules withdrawn by a command at the start of a message: `/unpin e12`, `/unpin the metric rule`; never operator rules. */
 export function takenBackIn(pins: readonly SessionPin[], messages: Transcript): readonly EntryBody[] {
-  const ids = messages.filter(isSpoken).flatMap(({ parts }) =>
+  const own = ownPins(pins)
+  return unpinsIn(messages).flatMap((name): readonly EntryBody[] => {
+    const known = ruleNamed(name, own)
+    const pin = known === undefined ? undefined : seqOf(known.id)
+    return pin === undefined ? [] : [{ type: "rule-unpinned", pin }]
+  })
+}
+
+/** Tell of commands that took nothing back, because what they name is no rule of the user's or more than one; for the trace as well. */
+export function reportUnmatched(live: Live, pins: readonly SessionPin[], messages: Transcript): readonly LogEvent[] {
+  const names = unpinsIn(messages)
+  const own = names.length === 0 ? [] : ownPins(pins)
+  const events = names.flatMap((name) => {
+    const fitting = rulesNamed(name, own).length
+    return fitting === 1 ? [] : [{ type: "unpin-unmatched" as const, name, fitting }]
+  })
+  for (const event of events) live.emit(event)
+  return events
+}
+
+/** The rules that the user may take back. */
+const ownPins = (pins: readonly SessionPin[]): readonly SessionPin[] =>
+  pins.filter((pin) => isInForce(pin) && trust(pin.channel) <= trust("user"))
+
+/** What the commands of messages that take a rule back name. */
+const unpinsIn = (messages: Transcript): readonly string[] =>
+  messages.filter(isSpoken).flatMap(({ parts }) =>
     parts.flatMap((part) => {
       const command = part.type === "text" ? readPinCommand(part.text) : undefined
       return command?.type === "unpin" ? command.id : []
     }),
   )
-  const own = pins.filter((pin) => isInForce(pin) && trust(pin.channel) <= trust("user"))
-  return ids.flatMap((id): readonly EntryBody[] => {
-    const known = ruleNamed(id, own)
-    const pin = known === undefined ? undefined : seqOf(known.id)
-    return pin === undefined ? [] : [{ type: "rule-unpinned", pin }]
-  })
-}
 
 /** A longer user message in place of another may be a summary by a client. */
 const maxReplaced = 1000

@@ -15,6 +15,7 @@ import { createRecent } from "../../message/recall.ts"
 import type { Pin } from "../../rules/pin.ts"
 import { forEachInSlices, runPaced } from "../../store/pace.ts"
 import type { Live } from "../state/live.ts"
+import type { HoldfastOptions } from "../state/options.ts"
 import { isInForce, knownPins, operatorRules, type SessionPin, standingPins, whyOf } from "./pins.ts"
 
 /** A rule, in words for who wants to know: where it comes from, and what it is for the guard. */
@@ -57,10 +58,14 @@ async function policiesOfRules(live: Live): Promise<readonly RuleAsPolicy[]> {
 
 /** The rules of other sessions were read when the call was prepared; where none was yet, they are now, if anything hangs on it. */
 async function pinsNow(live: Live): Promise<readonly SessionPin[]> {
-  const binds = (live.options.guard?.fromRules ?? "observe") !== "observe"
-  if (binds && live.sent === undefined) return knownPins(live)
+  if (rulesBind(live.options) && live.sent === undefined) return knownPins(live)
   return (await standingPins(live).catch(ignoreProblem)) ?? knownPins(live)
 }
+
+const modeOf = ({ guard }: Pick<HoldfastOptions, "guard">): FromRules => guard?.fromRules ?? "observe"
+
+/** May a policy from a rule hold a call back? */
+export const rulesBind = (options: Pick<HoldfastOptions, "guard">): boolean => /^(?:ask|enforce)$/.test(modeOf(options))
 
 /** Compiling a rule is the same work for the same words. */
 const compiled = createRecent<RulePolicy | UncompiledRule>(compileRule, 2000)
@@ -71,7 +76,7 @@ const maxGuards = 200
 
 /** The guard that the session's own rules make, if any of them is about a call. It can only forbid and ask. */
 export async function ruleGuardOf(live: Live): Promise<Guard | undefined> {
-  const mode: FromRules = live.options.guard?.fromRules ?? "observe"
+  const mode = modeOf(live.options)
   if (mode === "off") return undefined
   const policies = (await policiesOfRules(live)).flatMap((rule): readonly TemplateUse[] =>
     "policy" in rule ? [ofOwner(rule.pin, policyInMode(rule, isOwn(rule.pin) ? mode : "observe"))] : [],

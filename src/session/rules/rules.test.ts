@@ -217,6 +217,38 @@ describe("a rule that was pinned on request", () => {
     expect((await session.pins()).map(({ by }) => by)).toEqual(["operator"])
   })
 
+  test("the words of a command that takes a rule back are no rule, and what stands below it may be one", async () => {
+    const session = open()
+    await session.append([{ role: "user", content: "Never push to main. Now look at the parser." }])
+    await session.append([{ role: "user", content: "/unpin never push to main" }])
+    await session.append([{ role: "user", content: "/unpin never push to staging\nNever push to production." }])
+    expect((await session.pins()).map(({ text }) => text)).toEqual(["Never push to production."])
+  })
+
+  test("a command that names none or two of them takes nothing back, and says so in an event and in the trace", async () => {
+    const session = open()
+    const told: unknown[] = []
+    session.subscribe((event) => {
+      if (event.type === "unpin-unmatched") told.push([event.name, event.fitting])
+    })
+    await session.append([{ role: "user", content: "/pin Ask me before you push." }])
+    await session.append([{ role: "user", content: "/pin Ask me before you deploy." }])
+    for (const name of ["the unicorn rule", "ask me before", "before you push"])
+      await session.append([{ role: "user", content: `/unpin ${name}` }])
+    expect(told).toEqual([
+      ["the unicorn rule", 0],
+      ["ask me before", 2],
+    ])
+    expect((await session.pins()).map(({ text }) => text)).toEqual(["Ask me before you deploy."])
+    const other = open()
+    const first: ChatMessage[] = [{ role: "user", content: "/pin Greet the harbour master by name." }]
+    await other.prepare({ format: "openai-chat", body: bodyIn("openai-chat", first) })
+    const unpinning = { role: "user", content: "/unpin unicorns" } as const
+    const body = bodyIn("openai-chat", [...first, { role: "assistant", content: "Good." }, unpinning])
+    const { trace } = await other.prepare({ format: "openai-chat", body })
+    expect(trace).toContainEqual({ type: "unpin-unmatched", name: "unicorns", fitting: 0 })
+  })
+
   test("expires at the given time", async () => {
     let now = 1000
     const session = open({ now: () => now })

@@ -363,9 +363,11 @@ function* spokenRules(
   const rules = yield* findRulesInSteps(part.text, { channel, source: document })
   const binding = role === "system" ? rules.filter(({ explicitness }) => explicitness === "stated") : rules
   const isTold = channel === "user" && isRetelling(part.text)
+  const from = channel === "user" ? endOfUnpin(part.text) : 0
   return binding
     .filter(
       (rule) =>
+        rule.start >= from &&
         !holdsForNow(rule.text) &&
         !shapesOneAnswer(rule, part.text) &&
         !(isTold && saysToGoOn(rule.text)) &&
@@ -373,6 +375,12 @@ function* spokenRules(
     )
     .map((rule) => bodyOf(rule, { part: at, start: rule.start }, document))
     .map((rule) => (isTold ? asMemory(rule) : rule))
+}
+
+/** Where the command ends that takes a rule back: its line names that rule, and states none. */
+function endOfUnpin(text: string): number {
+  const command = readPinCommand(text)
+  return command?.type === "unpin" ? text.length - command.rest.length : 0
 }
 
 function without(text: string, spans: readonly Span[]): string {

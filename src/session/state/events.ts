@@ -36,7 +36,7 @@ export type SessionEvent = { readonly session: string; readonly atMs: number } &
 
 /** Events of a trace that are told to listeners too. */
 type TracedNames =
-  Words<"branch-opened rules-found memory-flushed lookups-repeated durability-degraded durability-restored stack-installed stack-changed stack-refused">
+  Words<"branch-opened rules-found unpin-unmatched memory-flushed lookups-repeated durability-degraded durability-restored stack-installed stack-changed stack-refused">
 
 type WithoutStamp<Event> = Event extends unknown ? Omit<Event, "session" | "atMs"> : never
 export type NewEvent = WithoutStamp<SessionEvent>
