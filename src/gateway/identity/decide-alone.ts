@@ -83,7 +83,24 @@ function fromAnswered(line: Line, answered: History["answered"]): IdentityDecisi
   const tip = tipOf(line, known.session)
   if (tip === undefined || holds(history, tip.mark)) return goOnLine(line, known.session, "history")
   // The same summary may have been written before: then its first messages are known, and the session has continued since.
-  return sentAgain(line) ?? fromRetelling(line) ?? forkLine(line, known, answered.messages, "history")
+  return (
+    sentAgain(line) ??
+    fromAside(line, known.session, tip) ??
+    fromRetelling(line) ??
+    forkLine(line, known, answered.messages, "history")
+  )
+}
+
+/**
+ * By the history of a side call with the session's tools, while the session has not continued without it. A request that contains its
+ * response is the conversation's next turn: the client came back with other instructions and rewrote its history. Otherwise it is the side
+ * call once more.
+ */
+function fromAside(line: Line, session: string, tip: Tip): IdentityDecision | undefined {
+  const { look, names, frame, history, mark } = line
+  const [before, aside] = look(names.aside(session, frame))?.entry?.split(".") ?? []
+  if (aside === undefined || before !== tip.mark || hasOtherTools(line, tip)) return undefined
+  return goOnLine(line, session, "history", aside !== mark && holds(history, aside) ? {} : { role: "side" })
 }
 
 /** By the fast path that it continues, even if responses in between were not recorded; it must contain the session's last request. */
@@ -256,12 +273,19 @@ function decided(line: Line, assignment: Assignment, about?: IdentitySubject): I
   return {
     assignment,
     writes: [
-      ...(role === "side" ? [] : [tip, asked, ...goneOnWrites(line, session)]),
+      ...(role === "side" ? asideWrites(line, session) : [tip, asked, ...goneOnWrites(line, session)]),
       ...(isUnseen ? [{ name: answered, session }] : []),
       ...unseenAnchors(line, session),
     ],
     place: { type: "alone", frame, mark, about },
   }
+}
+
+/** Store that a session had a side call, and where the session was at that time. */
+function asideWrites(line: Line, session: string): readonly Write[] {
+  const { names, frame, mark } = line
+  const tip = tipOf(line, session)
+  return tip === undefined ? [] : [{ name: names.aside(session, frame), session, entry: `${tip.mark}.${mark}` }]
 }
 
 /**
