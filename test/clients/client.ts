@@ -19,6 +19,8 @@ export type Errand = {
   readonly wholeOutputs?: boolean
   /** Have it ask a model every few turns whether it goes round in circles; only where a client has the choice. */
   readonly checksForLoops?: boolean
+  /** Have it find one more skill, which it lists in its system prompt; only where a client has the choice. */
+  readonly hasSkill?: boolean
 }
 
 /** How a process is started. `files` are laid down in its home before. */

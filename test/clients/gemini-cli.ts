@@ -16,6 +16,8 @@ const settings = ({ ownLimitTokens, checksForLoops = false }: Errand): string =>
     },
   })
 
+const skill = "---\nname: sing\ndescription: Sings a song when it is asked to.\n---\n\nSing.\n"
+
 export const geminiCli: Client = {
   name: "gemini-cli",
   program: "gemini",
@@ -28,7 +30,10 @@ export const geminiCli: Client = {
       ...["-p", errand.prompt],
     ],
     env: { GOOGLE_GEMINI_BASE_URL: errand.url, GEMINI_API_KEY: "dummy", GEMINI_TELEMETRY_ENABLED: "false" },
-    files: { ".gemini/settings.json": settings(errand) },
+    files: {
+      ".gemini/settings.json": settings(errand),
+      ...(errand.hasSkill === true ? { ".gemini/skills/sing/SKILL.md": skill } : {}),
+    },
   }),
   shell: (command) => ({ tool: "run_shell_command", input: { command, description: "Print a file" } }),
   shellReturnsBytes: 60 * 1024,

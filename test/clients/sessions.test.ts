@@ -1,4 +1,5 @@
 import { expect, test } from "vitest"
+import { field } from "../model-server/json.ts"
 import { sessionsOf } from "./account.ts"
 import { allClients } from "./all-clients.ts"
 import { describeClients } from "./describe-clients.ts"
@@ -19,6 +20,23 @@ describeClients("one conversation is one session", () => {
       [0, true],
     ])
     expect(run.account.sessions).toEqual(sessionsOf(client, 8))
+    expect(requestsWithout(run, rule)).toEqual([])
+  })
+
+  test("gemini-cli, taken up again with other instructions", async () => {
+    // It lists its skills in the order in which the disk returns them: without a new one, too, they may differ from run to run.
+    const errands = [{}, { prompt: goOn, continues: true, hasSkill: true }]
+    const script = inTwoHalves(geminiCli, 6)
+    const run = await runTask(geminiCli, {
+      situation: "other instructions",
+      steps: 6,
+      stepBytes: 2000,
+      script,
+      errands,
+    })
+    expect(run.failures).toEqual([])
+    expect(new Set(run.requests.map(({ json }) => JSON.stringify(field(json, "systemInstruction")))).size).toBe(2)
+    expect(run.account.sessions).toEqual(sessionsOf(geminiCli, 8))
     expect(requestsWithout(run, rule)).toEqual([])
   })
 

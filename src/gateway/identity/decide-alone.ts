@@ -55,8 +55,7 @@ export function decideAlone(question: IdentityQuestion): IdentityDecision {
     fromAsked(line) ??
     fromNewest(line) ??
     fromEarlier(line) ??
-    fromRetelling(line) ??
-    beginLine(line, {}, "new", subjectOf(line))
+    fromRetelling(line) ?? { ...beginLine(line, {}, "new", subjectOf(line)), awaits: pendingAnswer(line) }
   )
 }
 
@@ -83,7 +82,24 @@ function fromAnswered(line: Line, answered: History["answered"]): IdentityDecisi
   const tip = tipOf(line, known.session)
   if (tip === undefined || holds(history, tip.mark)) return goOnLine(line, known.session, "history")
   // The same summary may have been written before: then its first messages are known, and the session has continued since.
-  return sentAgain(line) ?? fromRetelling(line) ?? forkLine(line, known, answered.messages, "history")
+  return (
+    sentAgain(line) ??
+    fromAside(line, known.session, tip) ??
+    fromRetelling(line) ??
+    forkLine(line, known, answered.messages, "history")
+  )
+}
+
+/**
+ * By the history of a side call with the session's tools, while the session has not continued without it. A request that contains its
+ * response is the conversation's next turn: the client came back with other instructions and rewrote its history. Otherwise it is the side
+ * call once more.
+ */
+function fromAside(line: Line, session: string, tip: Tip): IdentityDecision | undefined {
+  const { look, names, frame, history, mark } = line
+  const [before, aside] = look(names.aside(session, frame))?.entry?.split(".") ?? []
+  if (aside === undefined || before !== tip.mark || hasOtherTools(line, tip)) return undefined
+  return goOnLine(line, session, "history", aside !== mark && holds(history, aside) ? {} : { role: "side" })
 }
 
 /** By the fast path that it continues, even if responses in between were not recorded; it must contain the session's last request. */
@@ -121,17 +137,35 @@ function fromAnchors(line: Line): IdentityDecision | undefined {
   return goOnLine(line, known.session, "calls", isSideCall ? { role: "side" } : {})
 }
 
+/** Limit on the messages of an opening that are looked up: few are added before the first response. */
+const maxOpening = 4
+
 /**
- * By a request whose response was not seen: a repeated first request, or a history that continues a response which was lost. Not while that
- * response is pending: then another client began with the same words.
+ * By a request whose response was not seen: a first request that is repeated, perhaps with further messages, or a history that continues a
+ * response which was lost. Not while that response is pending: then another client began with the same words.
  */
 function fromAsked(line: Line): IdentityDecision | undefined {
-  const { look, names, frame, history, isInFlight } = line
-  const asked = history.answered === undefined ? history.whole : history.asked
-  const open = asked === undefined ? undefined : look(names.asked(frame, asked))
-  if (open === undefined || open.entry !== "open" || isInFlight(open.session)) return undefined
-  if (tipOf(line, open.session)?.mark !== asked) return undefined
-  return goOnLine(line, open.session, history.answered === undefined ? "opening" : "history")
+  const open = openRequest(line)
+  if (open === undefined || line.isInFlight(open)) return undefined
+  return goOnLine(line, open, line.history.answered === undefined ? "opening" : "history")
+}
+
+/** The session whose last request this one repeats or continues, if no response to that was recorded. */
+function openRequest(line: Line): string | undefined {
+  const { look, names, frame, history } = line
+  const opening = [history.whole, ...history.marks.slice(-maxOpening, -1).reverse()]
+  const asked = history.answered === undefined ? opening : [history.asked]
+  for (const mark of asked) {
+    const open = mark === undefined ? undefined : look(names.asked(frame, mark))
+    if (open?.entry === "open" && tipOf(line, open.session)?.mark === mark) return open.session
+  }
+  return undefined
+}
+
+/** The session whose last request this one has with a response, while that response is pending: its last bytes may still be on their way. */
+function pendingAnswer(line: Line): string | undefined {
+  const open = line.history.answered === undefined ? undefined : openRequest(line)
+  return open !== undefined && line.isInFlight(open) ? open : undefined
 }
 
 /** The session whose newest response this is, if the message before it matches too; undefined if two sessions have both. */
@@ -256,12 +290,19 @@ function decided(line: Line, assignment: Assignment, about?: IdentitySubject): I
   return {
     assignment,
     writes: [
-      ...(role === "side" ? [] : [tip, asked, ...goneOnWrites(line, session)]),
+      ...(role === "side" ? asideWrites(line, session) : [tip, asked, ...goneOnWrites(line, session)]),
       ...(isUnseen ? [{ name: answered, session }] : []),
       ...unseenAnchors(line, session),
     ],
     place: { type: "alone", frame, mark, about },
   }
+}
+
+/** Store that a session had a side call, and where the session was at that time. */
+function asideWrites(line: Line, session: string): readonly Write[] {
+  const { names, frame, mark } = line
+  const tip = tipOf(line, session)
+  return tip === undefined ? [] : [{ name: names.aside(session, frame), session, entry: `${tip.mark}.${mark}` }]
 }
 
 /**

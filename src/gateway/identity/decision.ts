@@ -27,6 +27,8 @@ export type IdentityDecision = {
   readonly assignment: Assignment
   readonly writes: readonly Write[]
   readonly place: AnswerPlace
+  /** A session whose pending response the request seems to contain: once that is recorded, the decision may be another. */
+  readonly awaits?: string | undefined
 }
 
 /** Where a response is stored: in a group, or after the mark of its request. */

@@ -276,6 +276,66 @@ describe("without any id", () => {
     expect(lettersOf([one, two, three].map(({ session }) => session))).toBe("AAA")
   })
 
+  test("instructions with the same lines in another order are the same", async () => {
+    const world = createWorld()
+    const skills = (...names: readonly string[]): Frame => ({ ...agent, system: ["Skills:", ...names].join("\n") })
+    const one = await world.exchange(nobody, chat(skills("- draw", "- write"), user("hi")), words("Hello!"))
+    const next = [user("hi"), says("Hello!"), user("Sing.")]
+    const two = await world.assign("t", nobody, chat(skills("- write", "- draw"), ...next))
+    const other = await world.assign("t", nobody, chat(skills("- write", "- sing"), ...next))
+    expect(lettersOf([one, two, other].map(({ session }) => session))).toBe("AAB")
+    expect([two.why, two.role]).toEqual(["history", "main"])
+  })
+
+  describe("a conversation that comes back with other instructions and a rewritten history", () => {
+    const later: Frame = { ...agent, system: `${agent.system}\nNever push.` }
+    const history = [user("go"), calls(c1), result(c1)]
+    const back = [user("In short: go."), calls(c1), result(c1), says("It is all done."), user("well?")]
+    const begin = async () => {
+      const world = createWorld()
+      const first = await world.exchange(nobody, chat(agent, user("go")), call(c1))
+      await world.exchange(nobody, chat(agent, ...history), words("It is all done."), { entry: "e4" })
+      return { world, first }
+    }
+
+    test("stays in its session, and so do its next turns", async () => {
+      const { world, first } = await begin()
+      const given = [await world.exchange(nobody, chat(later, ...back), call(c2))]
+      const more = [...back, calls(c2), result(c2)]
+      given.push(await world.exchange(nobody, chat(later, ...more), words("Yes.")))
+      given.push(await world.exchange(nobody, chat(later, ...more, says("Yes."), user("and?")), words("No.")))
+      expect(lettersOf([first, ...given].map(({ session }) => session))).toBe("AAAA")
+      expect(given.map(({ role, isNew }) => [role, isNew])).toEqual([
+        ["side", false],
+        ["main", false],
+        ["main", false],
+      ])
+    })
+
+    test("also if its first request is cut off, sent again and edited, and the gateway restarted", async () => {
+      const { world, first } = await begin()
+      const requests = [chat(later, ...back), chat(later, ...back), chat(later, ...back.slice(0, -1), user("so?"))]
+      const given = []
+      for (const request of requests) {
+        given.push(await world.exchange(nobody, request, [], { isCut: true }))
+        world.restart()
+      }
+      const answered = [...back.slice(0, -1), user("so?"), says("Nothing is left to do."), user("and?")]
+      given.push(await world.exchange(nobody, chat(later, ...answered), words("No.")))
+      expect(lettersOf([first, ...given].map(({ session }) => session))).toBe("AAAAA")
+    })
+
+    test("but a conversation that has continued meanwhile keeps its session, and the other gets a copy", async () => {
+      const { world, first } = await begin()
+      await world.exchange(nobody, chat(later, ...back), call(c2))
+      const on = chat(agent, ...history, says("It is all done."), user("thanks"))
+      const kept = await world.exchange(nobody, on, words("You are welcome."))
+      const copy = await world.exchange(nobody, chat(later, ...back, calls(c2), result(c2)), words("Yes."))
+      expect(lettersOf([first, kept, copy].map(({ session }) => session))).toBe("AAB")
+      expect(copy.fork?.from).toBe(first.session)
+    })
+  })
+
   test("a history built from the session's own summary belongs to the session; a pasted response does not", async () => {
     const summary =
       "They want the tests to run green before anything is merged.\nThe parser is done, and the printer is still to do."

@@ -53,19 +53,33 @@ export function createLineages(deps: LineageDeps): Lineages {
         return id
       }
       const known = { tenant, identity, request, history, names, freshId, isInFlight: pending.has, fastPath }
+      // Responses of the fast path's session are recorded after this request, so there is nothing to wait for.
+      let mayWait = fastPath === undefined
       const decide = (look: Look, peek: Look): IdentityDecision => {
         const question = { ...known, look, peek }
         const group = identity.explicit ?? identity.client
-        return group === undefined ? decideAlone(question) : decideGroup(question, group)
+        const decision = group === undefined ? decideAlone(question) : decideGroup(question, group)
+        return mayWait && decision.awaits !== undefined
+          ? { ...decision, writes: [] }
+          : { ...decision, awaits: undefined }
       }
-      const { assignment, writes } = await aliases.ask(
-        decide,
-        (decision) => {
-          pending.begin(decision.assignment.session)
-          places.set(decision.assignment, { place: decision.place, names })
-        },
-        ({ assignment }) => deps.guesses === true || !assignment.isNew,
-      )
+      const ask = () =>
+        aliases.ask(
+          decide,
+          ({ assignment, place, awaits }) => {
+            if (awaits !== undefined) return
+            pending.begin(assignment.session)
+            places.set(assignment, { place, names })
+          },
+          ({ assignment }) => deps.guesses === true || !assignment.isNew,
+        )
+      let decided = await ask()
+      if (decided.awaits !== undefined) {
+        await pending.nextEnd(decided.awaits)
+        mayWait = false
+        decided = await ask()
+      }
+      const { assignment, writes } = decided
       const saved = writes.length > 0 ? aliases.save() : undefined
       // This process knows the names at once. Wait for the store only if other processes read it.
       const failed = deps.isShared === true ? await saved : undefined
@@ -99,10 +113,13 @@ const isNamed = ({ explicit, client }: Identity): boolean => (explicit ?? client
 
 /** Longer than any response takes. A request that has not ended by then is forgotten. */
 const maxMs = 30 * 60_000
+/** The last event of a response and its end are milliseconds apart. A longer wait would be for the response of another client. */
+const maxWaitMs = 1000
 
 /** The sessions that wait for a response. */
 function createPendingSessions(now: () => number) {
   const open = new Map<string, { readonly count: number; readonly sinceMs: number }>()
+  const waiters = new Set<{ readonly session: string; readonly go: () => void }>()
   const liveEntry = (session: string) => {
     const entry = open.get(session)
     return entry !== undefined && now() - entry.sinceMs < maxMs ? entry : undefined
@@ -121,6 +138,17 @@ function createPendingSessions(now: () => number) {
       const entry = open.get(session)
       if (entry === undefined || entry.count <= 1) open.delete(session)
       else open.set(session, { ...entry, count: entry.count - 1 })
+      for (const waiter of waiters) if (waiter.session === session) waiter.go()
+    },
+    /** Resolves when a response of this session is recorded, or after `maxWaitMs`. */
+    nextEnd: async (session: string): Promise<void> => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const waiter = { session, go: resolve }
+      waiters.add(waiter)
+      const timer = setTimeout(resolve, maxWaitMs)
+      await promise
+      clearTimeout(timer)
+      waiters.delete(waiter)
     },
     has: (session: string): boolean => liveEntry(session) !== undefined,
   }

@@ -20,7 +20,7 @@ export const namesFor = (tenant: string, { named }: Pick<Identity, "named">): Na
 
 const tipKind = "t:"
 
-/** Only a tip name changes its value as a conversation continues. */
+/** Only the names of this kind change their value as a conversation continues. */
 export const isTip = (name: string): boolean => name.startsWith(tipKind)
 
 /**
@@ -57,6 +57,8 @@ const namesOf = (tenant: string) => ({
   goneOn: (frame: string, key: string) => `b:${digest(tenant, frame, key)}`,
   /** The last request of a session without an id; stored with its mark and its frame. */
   tip: (session: string) => `${tipKind}${digest(tenant, session)}`,
+  /** The last side call of a session with these instructions; stored with the session's mark at that time and with its own mark. */
+  aside: (session: string, frame: string) => `${tipKind}${digest(tenant, session, frame)}`,
   /** A response by the provider's id; stored with its log entry. */
   response: (id: string) => `r:${digest(tenant, id)}`,
   /** A response by the provider's id; stored with the mark of its request. */
@@ -388,7 +390,7 @@ function otherKey(part: Part): readonly unknown[] {
 }
 
 /**
- * A hash of a request's frame: its instructions without dates and times, and its tool names. Without an id, only requests with the same
+ * A hash of a request's frame: the lines of its instructions without dates and times, and its tool names. Without an id, only requests with the same
  * mark can be matched by their messages: instructions contain rules, and one API key may serve many customers whose instructions differ in
  * one line.
  */
@@ -441,4 +443,7 @@ const datesAndTimes = new RegExp(
   "g",
 )
 
-const stableHash = createPerObject((part: Part) => digest("text", textOrWire(part).replace(datesAndTimes, "·")))
+/** The order of the lines does not count: some clients list files or skills in the order in which the disk returned them. */
+const stableHash = createPerObject((part: Part) =>
+  digest("text", textOrWire(part).replace(datesAndTimes, "·").split("\n").sort().join("\n")),
+)
