@@ -5,7 +5,6 @@ import { toolNature } from "../stages/tool-kind.ts"
 import { oneLine } from "../summary/summary.ts"
 import { changesByVerb, changesForCertain, isProgram as isKnownProgram, looksOnly } from "./changing-commands.ts"
 import { idleStep, mainSteps, runsOf, triedRun } from "./command-runs.ts"
-import words from "./command-words.json" with { type: "json" }
 import {
   changeOf,
   type FileChange,
@@ -190,7 +189,14 @@ const maxProgram = 20_000
 const maxNamed = 3
 
 /** What a program does outside itself. */
-const programWrites = new RegExp(anyOf(words.programWrites))
+const programWrites = new RegExp(
+  anyOf(
+    "\\bopen\\([^)\\n]{1,120}[\"'][wax]b?\\+?[\"']|\\.write(?:_text|_bytes|lines|File(?:Sync)?)?\\(",
+    "\\.to_(?:csv|excel|json|parquet)\\(|savefig\\(|\\bos\\.(?:remove|rename|system)\\(|shutil\\.|subprocess\\.",
+    "requests\\.(?:post|put|patch|delete)\\(|\\bfetch\\([^)]{0,200}method:\\s*[\"'](?:POST|PUT|PATCH|DELETE)|smtplib",
+    "\\.(?:commit|send_message|sendmail|unlink|rmdir)\\(",
+  ),
+)
 
 /** The same beside files that it writes. */
 const programActs =
@@ -320,8 +326,14 @@ const asksOnly = (input: unknown): boolean =>
 /** A statement in a language of databases that only asks. */
 const asksData = /^\s{0,20}(?:select\s|with\s+\w+\s+as\s|explain\s|show\s+\w+\s*;?$|describe\s+\w)/i
 
+const statements = anyOf(
+  "insert\\s+(?:or\\s+\\w+\\s+)?into|update\\s+\\S+\\s+(?:\\w+\\s+)?set|delete\\s+from",
+  "create\\s+(?:or\\s+replace\\s+)?(?:\\w+\\s+){0,2}(?:table|view|index|schema|database|function|sequence|type|user|role|trigger|extension)",
+  "drop\\s+\\w+|alter\\s+\\w+|truncate\\s+\\w|merge\\s+(?:into|\\()|replace\\s+into|refresh\\s+materialized|grant\\s+\\w",
+  "revoke\\s+\\w|mutation\\b",
+)
 /** One that changes what it names, at its beginning or behind others. */
-const changesData = new RegExp(`(?:^|;)\\s{0,20}(?:--[^\\n]{0,200}\\n\\s{0,20}){0,8}${anyOf(words.changesData)}`, "i")
+const changesData = new RegExp(`(?:^|;)\\s{0,20}(?:--[^\\n]{0,200}\\n\\s{0,20}){0,8}${statements}`, "i")
 
 /** A call with the statement that it runs before what else it was given. */
 function statementText(tool: string, input: unknown, statement: string): string {

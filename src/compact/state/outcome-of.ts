@@ -36,12 +36,23 @@ const brief = 600
 
 const exit = /\bexit(?:ed)?(?:(?: with)?[ _-]?(?:code|status)"?[:= ]{1,3}| with )([1-9]\d{0,2})\b/i
 const exitWell = /\bexit(?:ed)?(?: with)?[ _-]?(?:code|status)"?[:= ]{1,3}0\b/i
+const errorStarts = anyOf(
+  "[\\w.]{0,60}(?:Error|Exception|Warning as error)\\b|error(?:\\[\\w{1,12}\\])?[: ]|fatal[: ]|FAILED\\b|FAIL\\b",
+  "panic[: ]|E {3}|ERROR\\b|failed to\\b|npm (?:ERR!|error)|\\S{1,80}\\(\\d{1,6},\\d{1,5}\\): error",
+  "\\S{1,120}:\\d{1,6}:(?:\\d{1,5}:)? (?:fatal )?error\\b",
+)
 const errorLine = new RegExp(
-  `^(?!\\W{0,8}(?:E|e)rror:\\s{0,3}\\(?(?:none|null|n/a)?\\)?\\s{0,3}$)\\W{0,8}${anyOf(words.errorStarts)}`,
+  `^(?!\\W{0,8}(?:E|e)rror:\\s{0,3}\\(?(?:none|null|n/a)?\\)?\\s{0,3}$)\\W{0,8}${errorStarts}`,
 )
 const shellError = new RegExp(anyOf(words.shellErrors), "im")
 /** What build tools and shells print last when they give up. */
-const brokenOff = new RegExp(anyOf(words.brokenOff), "m")
+const brokenOff = new RegExp(
+  anyOf(
+    "^\\S{0,20}make(?:\\[\\d{1,3}\\])?: \\*\\*\\*|\\berrors? occurred|^error: |^npm ERR!|ELIFECYCLE|[Bb]uild failed",
+    "[Cc]ompilation (?:failed|terminated)|[Ss]egmentation fault|core dumped|^FAIL",
+  ),
+  "m",
+)
 const flagged = new RegExp(
   anyOf(
     `"${anyOf(words.errorFields)}"\\s{0,3}:\\s{0,3}(?:"[^"]|\\{|\\[\\s{0,3}["{])`,
@@ -78,8 +89,20 @@ const failedTally =
 const cannotPrint =
   /^[a-z][\w.-]{0,20}: (?:\S{1,80}: )?.{0,120}(?:No such file|cannot|Permission denied|Is a directory|not found|unrecognized|invalid|unknown revision|not a git)/im
 
+const reports = anyOf(
+  "\\[[\\w./ ()-]{1,80} [\\da-f]{7,40}\\] \\S|[\\da-f]{7,40}\\.{2,3}[\\da-f]{7,40}\\s{1,8}\\S{1,80}\\s{1,40}-> ",
+  "\\* \\[new (?:branch|tag)\\]|Switched to (?:a new )?branch|Already (?:on|up[ -]to[ -]date)",
+  "Everything up-to-date|Merge made by|Fast-forward|HEAD is now at ",
+  "Successfully (?:installed|built|tagged|merged|rebased|uninstalled)|added \\d{1,6} packages?",
+  "removed \\d{1,6} packages?|up to date, audited|[✓✔] \\S|(?:UPDATE|DELETE|COPY|INSERT 0) \\d{1,9}$",
+  "(?:CREATE|ALTER|DROP|TRUNCATE) (?:TABLE|INDEX|VIEW|MATERIALIZED VIEW|SEQUENCE|TYPE|FUNCTION|SCHEMA|DATABASE|EXTENSION|ROLE|TRIGGER)$",
+  "Query OK, \\d|Setting up \\S|created \\S{1,120}$|deployment\\S{0,120} (?:created|configured|unchanged)",
+  "Login Succeeded",
+  "https?://\\S{1,200}/(?:pull|pulls|merge_requests|issues|releases|runs|commit)/[^\\s/]{1,80}$",
+  "Submitted batch job \\d|Your job \\d{1,12} |Job <\\d{1,12}> is submitted",
+)
 /** What common tools print once they have done it: a commit, a push, a merge, a branch, packages. */
-const accomplished = new RegExp(`^\\s{0,4}${anyOf(words.accomplished)}`)
+const accomplished = new RegExp(`^\\s{0,4}${reports}`)
 
 const ranStatement = /^\s{0,4}[A-Z]{4,10}(?: [A-Z]{4,12}){0,2}(?: \d{1,9}){0,2}$/
 

@@ -166,8 +166,13 @@ const goOn = new RegExp(
 /** Does it only say how to continue from a summary? */
 const saysToGoOn = (rule: string): boolean => goOn.test(rule)
 
+const machineStarts = anyOf(
+  '\\d+\\s*[:|→\\t]|[$%]\\s|\\[[^\\]\\n]{3,60}\\](?!\\()|\\([\\w ]{2,30}: [^\\n]{1,200}\\)\\s*$|at \\S+ \\(|File "|Traceback',
+  '(?:[\\w.@-]*/)?[\\w./@-]+:\\d+|[{}[\\];]|import |from \\S+ import|def |class |return\\b|#include|//|/\\*|"""',
+  "export |const |let |var |function |\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:|(?:INFO|DEBUG|WARN|ERROR|TRACE)\\b",
+)
 /** Lines of program output or code: numbered, or from a shell, a log or a listing. */
-const machine = new RegExp(`^[\\s\\p{Cc}]*${anyOf(words.machineStarts)}|[;{}]\\s*$`, "u")
+const machine = new RegExp(`^[\\s\\p{Cc}]*${machineStarts}|[;{}]\\s*$`, "u")
 
 const outputStarts = anyOf(
   `${anyOf(words.outputHeads)}\\b[^\\n]{0,80}?[:\\]]`,
