@@ -2,7 +2,7 @@ import { directs } from "../../language/imperative.ts"
 import { anyOf } from "../../language/word-lists.ts"
 import { present } from "../../message/present.ts"
 import { oneLine } from "../summary/summary.ts"
-import { valueText } from "./call-deed.ts"
+import { valueText } from "./call-text.ts"
 import { placeholder } from "./file-change.ts"
 import words from "./outcome-words.json" with { type: "json" }
 import { exit, exitWell, type ResultText, textEnds } from "./result-text.ts"
