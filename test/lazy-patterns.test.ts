@@ -94,6 +94,12 @@ const cases: [why: string, code: string, out: unknown, isLazy: boolean][] = [
     true,
   ],
   [
+    "put together of word lists",
+    `const anyOf = (...all) => all.flat().join("|"); const words = { one: ["a", "b"] }; const it = new RegExp(\`^(?:\${anyOf(words.one, "c")})$\`); export const out = [it.test("b"), it.source]`,
+    [true, "^(?:a|b|c)$"],
+    true,
+  ],
+  [
     "put together by a call",
     "let at = 0; const next = () => String(at++); const it = new RegExp(next()); const after = at; export const out = [it.source, after]",
     ["0", 1],

@@ -52,6 +52,20 @@ const bannedFileNames = /(^|\/)(utils?|helpers?|common|misc|manager|types)\.ts$/
 
 const maxFileLines = 600
 const maxFunctionLines = 70
+const maxLineLength = 300
+
+/** Files whose word lists still stand in the code. The list may only get shorter. */
+const filesWithLongLines: ReadonlySet<string> = new Set(
+  [
+    "guard/facts/code.ts guard/facts/command-files.ts guard/facts/command-reach.ts guard/facts/command-table.ts",
+    "guard/facts/controls.ts guard/facts/paths.ts guard/facts/personal.ts guard/facts/programs.ts",
+    "guard/facts/regions.ts guard/facts/secrets.ts guard/facts/shell-output.ts guard/facts/shell.ts",
+    "guard/facts/sql.ts guard/from-rules/binding.ts guard/self/own-commands.ts guard/self/self-protection.ts",
+    "rules/find-rules.ts rules/introductions.ts rules/own-words.ts rules/paste-signs.ts rules/pin-ledger.ts",
+    "rules/read-replacements.ts rules/read-withdrawals.ts rules/rule-topic.ts rules/survival.ts rules/word-facts.ts",
+    "rules/word-table.ts",
+  ].flatMap((line) => line.split(" ")),
+)
 
 /** A file below this length that one file imports belongs into that file. Doors are left, and their number may only go down. */
 const smallLines = 60
@@ -88,6 +102,17 @@ const nothingIsLong: Law = forEach(({ text, nodes }) => [
       ({ start }) => `has a function of more than ${maxFunctionLines} lines in line ${linesIn(text.slice(0, start))}`,
     ),
 ])
+
+/** Word lists stand in JSON files, and `anyOf` makes patterns of them: src/language/word-lists.ts. */
+const linesAreShort: Law = forEach(({ path, text }) =>
+  filesWithLongLines.has(path)
+    ? []
+    : text
+        .split("\n")
+        .flatMap((line, at) =>
+          line.length > maxLineLength ? [`has a line of more than ${maxLineLength} characters, line ${at + 1}`] : [],
+        ),
+)
 
 const typesAreHonest: Law = forEach(({ path, text, nodes }) => [
   ...nodes.filter(({ type }) => type === "TSAnyKeyword").map(() => "has `any`"),
@@ -207,6 +232,7 @@ const files = readSources()
 test.each<[string, Law]>([
   ["a file imports its own room or a lower floor", importsGoDown],
   [`no file has more than ${maxFileLines} lines, no function more than ${maxFunctionLines}`, nothingIsLong],
+  [`no line has more than ${maxLineLength} characters`, linesAreShort],
   ["there is no `any`, no cast outside its place, no class beside the error", typesAreHonest],
   ["a file is named after its subject", filesHaveSubjects],
   ["pure rooms compute and touch nothing", pureRoomsOnlyCompute],
@@ -233,6 +259,12 @@ test.each<[string, Law, Readonly<Record<string, string>>, string]>([
     nothingIsLong,
     { "wire/a.ts": longFunction },
     "wire/a.ts: has a function of more than 70 lines in line 1",
+  ],
+  [
+    "a long line",
+    linesAreShort,
+    { "wire/a.ts": `const words = /${"word|".repeat(60)}/` },
+    "wire/a.ts: has a line of more than 300 characters, line 1",
   ],
   ["any", typesAreHonest, { "session/a.ts": "export let a: any" }, "session/a.ts: has `any`"],
   ["a cast", typesAreHonest, { "session/a.ts": "export const a = 1 as number" }, "session/a.ts: casts: 1 as number"],

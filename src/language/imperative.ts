@@ -1,4 +1,5 @@
 import { wordSet } from "./word-forms.ts"
+import { anyOf } from "./word-lists.ts"
 import lists from "./words.json" with { type: "json" }
 
 /** Latin letters without their accents, so that a command is one with and without them. */
@@ -16,14 +17,20 @@ const verbs = wordSet(lists.commands.english, unaccented(lists.commands.others))
 /** What may stand before the verb of a command. */
 const leads = wordSet(lists.commands.leads)
 
-const obligations =
-  /^(?:you|the (?:assistant|agent|model|ai)|assistants?|agents?|we|users?|everyone)\s+(?:must|should|shall|need to|have to|are (?:to|required)|will now|may not|cannot|can now)\b|^(?:it is|is) (?:mandatory|required|essential|imperative)|^(?:debes?|tienes que|du (?:musst|sollst)|sie (?:mussen|sollen)|tu dois|vous devez|il faut|ты (?:должен|должна)|вы должны|необходимо|нужно)(?![\p{L}])/u
+const obligations = new RegExp(
+  anyOf(
+    `^${anyOf(lists.dutyBearers)}\\s+${anyOf(lists.duties)}\\b`,
+    "^(?:it is|is) (?:mandatory|required|essential|imperative)",
+    `^${anyOf(lists.dutiesElsewhere)}(?![\\p{L}])`,
+  ),
+  "u",
+)
 
 /** Forms that only command: French and Portuguese politeness, Russian imperatives, Japanese and Korean requests. */
 const commandForms =
   /^(?:\p{L}{3,14}ez(?!\p{L})|(?:не )?\p{L}{2,12}[аяуи]йте(?!\p{L})|(?:не )?\p{L}{3,12}[аяу]й(?!\p{L}))|(?:ください|なさい|下さい|하세요|십시오|해 주세요|하라)\s?[。.!]?\s*$/u
 
-const chineseCommand = /^(?:请|務必|务必|必须|不要|切勿|请勿|立即|马上|忽略|发送|删除|执行|打开|运行|始终|永远)/
+const chineseCommand = new RegExp(`^${anyOf(lists.chineseCommands)}`)
 
 /** Characters of a text that are read: a command stands at its start. */
 const maxRead = 400

@@ -1,4 +1,5 @@
 import { entriesOf } from "../message/present.ts"
+import { anyOf } from "./word-lists.ts"
 import lists from "./words.json" with { type: "json" }
 
 /**
@@ -31,12 +32,10 @@ export const isStopWord = (term: string): boolean => stopWords.has(term)
 const stopWords = wordSet(lists.stopWords)
 
 /** Endings of Latin scripts, longest first: plurals, cases, tenses and nouns made of verbs. */
-const latin =
-  /(?:urations?|ures|ured|uring|ure|isations?|izations?|ations?|ements?|ments?|ungen|ung|ciones|cion|coes|cao|azioni|azione|ando|iendo|aient|aron|ieron|issent|eront|ingly|edly|ings?|ions?|ables?|ibles?|lich(?:e[mnrs]?)?|keiten|keit|heiten|heit|mente|ness(?:es)?|ities|ity|ives?|iert|ieren|ern|ends?|ados?|adas?|idos?|idas?|ied|ies|ers?|ors?|als?|at|ed|en|em|es|ez|ly|os|as|ar|ir|(?<![aious])s|[aeiouny])$/
+const latin = new RegExp(`${anyOf(lists.latinEndings)}$`)
 
 /** Endings of nouns, adjectives and verbs in Cyrillic. */
-const cyrillic =
-  /(?:иями|ями|ами|ого|его|ому|ему|ыми|ими|ение|ения|ении|ать|ять|ить|еть|ешь|ишь|ает|яет|ила|ала|али|или|ует|ость|ости|ием|ой|ей|ий|ый|ая|яя|ое|ее|ые|ие|ом|ем|ам|ям|ах|ях|ов|ев|ет|ит|ут|ют|ат|ят|ал|ил|ла|ли|ия|ию|[аеиоуыьэюя])$/
+const cyrillic = new RegExp(`${anyOf(lists.cyrillicEndings)}$`)
 
 /** Shorter words have no stem: they are found as they are. */
 const leastLength = 3

@@ -7,10 +7,11 @@ import {
   type Transcript,
   type Wire,
 } from "../message/message.ts"
-import { namesIn, present } from "../message/present.ts"
+import { present } from "../message/present.ts"
 import { codecs } from "../wire/codecs.ts"
 import { countIn, elements, isObject, isTrue, type Json, member, readJson, stringIn, wireOf } from "../wire/json.ts"
 import { write, writeList, writeObject } from "../wire/json-write.ts"
+import lineTypes from "./claude-code-lines.json" with { type: "json" }
 import type {
   AbandonedBranch,
   Compaction,
@@ -26,8 +27,7 @@ import { messagesAlong, offshoots, pathTo } from "./tree.ts"
 const kind = "claude-code"
 
 /** Known line types that the model never sees. */
-// biome-ignore format: one list, read as such
-const bookkeeping: ReadonlySet<string> = new Set(namesIn("summary progress system attachment file-history-snapshot queue-operation last-prompt custom-title ai-title tag agent-name agent-color agent-setting mode permission-mode worktree-state pr-link attribution-snapshot speculation-accept content-replacement marble-origami-commit marble-origami-snapshot api-request api-request-shape api-request-blob tools-used cost-state atis-latch"))
+const bookkeeping: ReadonlySet<string> = new Set(lineTypes.bookkeeping)
 
 /** State while the lines are read. */
 type Session = {

@@ -71,9 +71,22 @@ function overviewTable(conversations: readonly ReplayedConversation[]): string {
   const rows = conversations.map(({ title, replay }, n) => {
     const { turns, compactions, totals, rules, neededValues, modelKnown } = replay
     const cost = (arm: Arm): string => (modelKnown ? money(totals[arm].dollars) : "-")
-    return `<tr><td class="text"><a href="#${anchorOf(n)}">${escapeHtml(title)}</a></td><td>${number(turns.length)}</td><td>${number(totals.none.mostTokens)}</td><td>${compactions.length}</td>${arms.map((arm) => `<td class="${arm}">${cost(arm)}</td>`).join("")}<td>${totals.holdfast.kept.rules} of ${rules.length}</td><td>${neededValues === 0 ? "-" : `${totals.holdfast.kept.values} of ${neededValues}`}</td></tr>`
+    const cells = [
+      `<td class="text"><a href="#${anchorOf(n)}">${escapeHtml(title)}</a></td>`,
+      `<td>${number(turns.length)}</td><td>${number(totals.none.mostTokens)}</td><td>${compactions.length}</td>`,
+      ...arms.map((arm) => `<td class="${arm}">${cost(arm)}</td>`),
+      `<td>${totals.holdfast.kept.rules} of ${rules.length}</td>`,
+      `<td>${neededValues === 0 ? "-" : `${totals.holdfast.kept.values} of ${neededValues}`}</td>`,
+    ]
+    return `<tr>${cells.join("")}</tr>`
   })
-  return `<section><h2>All conversations</h2><div class="wide"><table><thead><tr><th>conversation</th><th>turns</th><th>largest</th><th>compactions</th>${arms.map((arm) => `<th class="${arm}">${armWords[arm]}</th>`).join("")}<th>rules kept</th><th>values kept</th></tr></thead><tbody>${rows.join("")}</tbody></table></div></section>`
+  const heads = [
+    "<th>conversation</th><th>turns</th><th>largest</th><th>compactions</th>",
+    ...arms.map((arm) => `<th class="${arm}">${armWords[arm]}</th>`),
+    "<th>rules kept</th><th>values kept</th>",
+  ]
+  const table = `<table><thead><tr>${heads.join("")}</tr></thead><tbody>${rows.join("")}</tbody></table>`
+  return `<section><h2>All conversations</h2><div class="wide">${table}</div></section>`
 }
 
 function conversationSection(conversation: ReplayedConversation, n: number): string {
@@ -221,5 +234,12 @@ function plot({ caption, lines, top, words, marks, limit }: Plot): string {
     (arm) => `<span class="${arm}">${armWords[arm]} ${escapeHtml(words(lines[arm].at(-1) ?? 0))}</span>`,
   )
   const ends = arms.map((arm) => `${armWords[arm]} ${words(lines[arm].at(-1) ?? 0)}`).join(", ")
-  return `<figure><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeHtml(`${caption}. At the end: ${ends}.`)}">${levels.join("")}${compacted.join("")}${window}${drawn.join("")}<text x="${left}" y="${height - 4}">first turn</text><text x="${width - right}" y="${height - 4}" text-anchor="end">last turn</text></svg><figcaption>${escapeHtml(caption)}. ${keys.join(" · ")}</figcaption></figure>`
+  const turns = [
+    `<text x="${left}" y="${height - 4}">first turn</text>`,
+    `<text x="${width - right}" y="${height - 4}" text-anchor="end">last turn</text>`,
+  ]
+  const label = escapeHtml(`${caption}. At the end: ${ends}.`)
+  const drawing = [...levels, ...compacted, window, ...drawn, ...turns].join("")
+  const svg = `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${drawing}</svg>`
+  return `<figure>${svg}<figcaption>${escapeHtml(caption)}. ${keys.join(" · ")}</figcaption></figure>`
 }

@@ -3,9 +3,9 @@ import { anyOf } from "../../language/word-lists.ts"
 import type { ToolCallPart } from "../../message/message.ts"
 import { toolNature } from "../stages/tool-kind.ts"
 import { oneLine } from "../summary/summary.ts"
+import { callText, maxMembers, statementText } from "./call-text.ts"
 import { changesByVerb, changesForCertain, isProgram as isKnownProgram, looksOnly } from "./changing-commands.ts"
 import { endsInSearch, idleStep, mainSteps, runsOf, triedRun } from "./command-runs.ts"
-import words from "./command-words.json" with { type: "json" }
 import {
   changeOf,
   type FileChange,
@@ -192,7 +192,14 @@ const maxProgram = 20_000
 const maxNamed = 3
 
 /** What a program does outside itself. */
-const programWrites = new RegExp(anyOf(words.programWrites))
+const programWrites = new RegExp(
+  anyOf(
+    "\\bopen\\([^)\\n]{1,120}[\"'][wax]b?\\+?[\"']|\\.write(?:_text|_bytes|lines|File(?:Sync)?)?\\(",
+    "\\.to_(?:csv|excel|json|parquet)\\(|savefig\\(|\\bos\\.(?:remove|rename|system)\\(|shutil\\.|subprocess\\.",
+    "requests\\.(?:post|put|patch|delete)\\(|\\bfetch\\([^)]{0,200}method:\\s*[\"'](?:POST|PUT|PATCH|DELETE)|smtplib",
+    "\\.(?:commit|send_message|sendmail|unlink|rmdir)\\(",
+  ),
+)
 
 /** The same beside files that it writes. */
 const programActs =
@@ -328,16 +335,14 @@ const asksOnly = (input: unknown): boolean =>
 /** A statement in a language of databases that only asks. */
 const asksData = /^\s{0,20}(?:select\s|with\s+\w+\s+as\s|explain\s|show\s+\w+\s*;?$|describe\s+\w)/i
 
+const statements = anyOf(
+  "insert\\s+(?:or\\s+\\w+\\s+)?into|update\\s+\\S+\\s+(?:\\w+\\s+)?set|delete\\s+from",
+  "create\\s+(?:or\\s+replace\\s+)?(?:\\w+\\s+){0,2}(?:table|view|index|schema|database|function|sequence|type|user|role|trigger|extension)",
+  "drop\\s+\\w+|alter\\s+\\w+|truncate\\s+\\w|merge\\s+(?:into|\\()|replace\\s+into|refresh\\s+materialized|grant\\s+\\w",
+  "revoke\\s+\\w|mutation\\b",
+)
 /** One that changes what it names, at its beginning or behind others. */
-const changesData = new RegExp(`(?:^|;)\\s{0,20}(?:--[^\\n]{0,200}\\n\\s{0,20}){0,8}${anyOf(words.changesData)}`, "i")
-
-/** A call with the statement that it runs before what else it was given. */
-function statementText(tool: string, input: unknown, statement: string): string {
-  const others = isRecord(input) ? Object.entries(input).filter(([, value]) => value !== statement) : []
-  const said = [oneLine(statement, maxStatement), ...entriesOf(Object.fromEntries(others), maxCallLength, 0)]
-  return `${oneLine(tool, maxValueLength)}(${joinWithin(said, maxCallLength)})`
-}
-const maxStatement = 140
+const changesData = new RegExp(`(?:^|;)\\s{0,20}(?:--[^\\n]{0,200}\\n\\s{0,20}){0,8}${statements}`, "i")
 
 /** Tools that keep the agent's own list item by item (`TaskCreate`, `todo_update`); a task of a service has the service's name before it. */
 const itemTool = /^(?:task|todo)_?(?:create|add|new|update|set|complete|done|finish|delete|remove|get|list|read)s?$/i
@@ -421,81 +426,3 @@ const showsOnly = (name: string, keys: string): boolean =>
   /edit(?:or|_tool|_file)?\s*$/i.test(name) &&
   /(?:^| )(?:view_range|start|end|offset|limit|line|lines|start_line|end_line)(?: |$)/i.test(keys) &&
   !/old|new|content|text|edit|diff|patch|insert|replac|code/i.test(keys)
-
-/** Longest argument shown: ids, addresses and short sentences whole. */
-const maxValueLength = 64
-
-/** Longest call shown. */
-const maxCallLength = 240
-
-/** Members of a list or record that are looked at. */
-const maxMembers = 12
-
-/** Lists and records inside one another that are looked into. */
-const maxDepth = 4
-
-/** A JSON value in few characters: texts as they are, lists in brackets, the rest left out as `…`. */
-export function valueText(value: unknown, room: number, depth = 0): string {
-  if (typeof value === "string") return oneLine(value, Math.min(room, maxValueLength))
-  if (value === null || typeof value !== "object") return String(value)
-  if (depth >= maxDepth) return "…"
-  const isList = Array.isArray(value)
-  const text = joinWithin(isList ? listed(value, room, depth) : entriesOf(value, room, depth), room - 2)
-  return isList ? `[${text}]` : `{${text}}`
-}
-
-function* listed(items: readonly unknown[], room: number, depth: number): Generator<string> {
-  for (const item of items.slice(0, maxMembers)) yield bareRecord(item) ?? valueText(item, room, depth + 1)
-  if (items.length > maxMembers) yield "…"
-}
-
-/** Members of a record so small that its values speak without their keys. */
-const maxBareMembers = 4
-
-function bareRecord(item: unknown): string | undefined {
-  if (item === null || typeof item !== "object" || Array.isArray(item)) return undefined
-  const values: readonly unknown[] = Object.values(item)
-  const isBare = (value: unknown): boolean =>
-    (typeof value === "string" && value.length <= 32) || typeof value === "number"
-  if (values.length === 0 || values.length > maxBareMembers || !values.every(isBare)) return undefined
-  return oneLine(values.join(" "), 2 * maxValueLength)
-}
-
-function* entriesOf(record: object, room: number, depth: number): Generator<string> {
-  let count = 0
-  for (const key in record) {
-    const value: unknown = Reflect.get(record, key)
-    if (value === null || value === undefined || value === "" || isEmpty(value)) continue
-    if (++count > maxMembers) return yield "…"
-    yield `${oneLine(key, maxValueLength)}=${secretKey.test(key) ? "…" : valueText(value, room, depth + 1)}`
-  }
-}
-
-/** What a record of the work does not repeat: whoever needs it again finds it where it was kept. */
-const secretKey =
-  /^(?:\w*[_-])?(?:pass(?:word|wd|phrase)?|secret|api_?key|private_?key|access_?token|auth_?token|otp|cvv|cvc)$/i
-
-const isEmpty = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && Object.keys(value).length === 0
-
-function joinWithin(pieces: Iterable<string>, room: number): string {
-  let text = ""
-  for (const piece of pieces) {
-    const joined = text === "" ? piece : `${text}, ${piece}`
-    if (joined.length > room) return text === "" ? oneLine(piece, Math.max(1, room)) : `${text}, …`
-    text = joined
-  }
-  return text
-}
-
-/** A call as one would write it: `tool(name=value, …)`. */
-function callText(tool: string, input: unknown): string {
-  const name = oneLine(tool, maxValueLength)
-  const inner =
-    input === null || input === undefined
-      ? ""
-      : typeof input === "object" && !Array.isArray(input)
-        ? joinWithin(entriesOf(input, maxCallLength, 0), maxCallLength)
-        : valueText(input, maxCallLength)
-  return `${name}(${inner})`
-}

@@ -6,20 +6,10 @@ import { oneLine } from "../summary/summary.ts"
 import type { CallDeed } from "./call-deed.ts"
 import { isPrinting } from "./command-runs.ts"
 import type { FileDeed } from "./file-change.ts"
-import {
-  isValue,
-  maxQuoted,
-  type Outcome,
-  outcomeOf,
-  parseJson,
-  printedByCommand,
-  type ResultText,
-  regrets,
-  resultText,
-  textEnds,
-} from "./outcome-of.ts"
+import { isValue, maxQuoted, type Outcome, outcomeOf, parseJson, printedByCommand, regrets } from "./outcome-of.ts"
 import words from "./outcome-words.json" with { type: "json" }
 import { screenText } from "./page-elements.ts"
+import { type ResultText, resultText, textEnds } from "./result-text.ts"
 
 /** How a call ended; of a change only what it made is of interest, because the rest was in the call. */
 export const callOutcome = createPerObject((result: ToolResultPart, deed: CallDeed): Outcome => {

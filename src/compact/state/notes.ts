@@ -27,10 +27,10 @@ import {
 import { type CallDeed, deedOf } from "./call-deed.ts"
 import { callOutcome, withMade } from "./call-outcome.ts"
 import { type Commitment, commitmentDrafts, commitmentsIn } from "./commitments.ts"
-import lists from "./cue-words.json" with { type: "json" }
 import { finish, type NoteDraft } from "./note-draft.ts"
-import { type Outcome, outcomeOf, regrets, textEnds } from "./outcome-of.ts"
+import { type Outcome, outcomeOf, regrets } from "./outcome-of.ts"
 import { isScreen, screenText, withElement } from "./page-elements.ts"
+import { textEnds } from "./result-text.ts"
 import { fetchedBy, goesOn, lookInto, type RunningCommands, runningDrafts } from "./running-commands.ts"
 import { agrees, asksFurther, createUserTalk, leansOn, newestRequest, type UserTalk, userNotes } from "./user-notes.ts"
 import {
@@ -66,8 +66,14 @@ const ownDigest = '<summary by="holdfast"'
 const calledCommand = /<command-name>([^<]{1,200})<\/command-name>/
 const commandArguments = /<command-args>([\s\S]{0,4000}?)<\/command-args>/
 
+const noticeStarts = anyOf(
+  "caveat: the messages below|\\[request interrupted by user|<(?:local-command|bash-)",
+  "this session is being continued from|base directory for this skill",
+  "this is the [\\w ]{2,20}(?:cli|code)\\. we are setting up the context|\\[image:?\\s",
+  "contents of (?:the )?(?:file|directory)|called the \\w+ tool|result of calling",
+)
 /** Words that a client puts into the user's mouth, whole messages of them: notices, captions of what a command brought along. */
-const notices = new RegExp(`^\\s*${anyOf(lists.notices)}`, "i")
+const notices = new RegExp(`^\\s*${noticeStarts}`, "i")
 
 /** A file of instructions that a client puts before the user's words, between two lines of its own. */
 const contextFile = /^-{2,4} Context from: [^\n]{1,200}$[\s\S]{0,100000}?^-{2,4} End of Context from: [^\n]{1,200}$/gm

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
 import { callId } from "../../message/message.ts"
-import { outcomeOf, resultText, textEnds } from "./outcome-of.ts"
+import { outcomeOf } from "./outcome-of.ts"
+import { resultText, textEnds } from "./result-text.ts"
 
 test.each([
   ["Error: port 8080 is taken", "Error: port 8080 is taken"],

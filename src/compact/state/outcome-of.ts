@@ -1,13 +1,11 @@
 import { directs } from "../../language/imperative.ts"
 import { anyOf } from "../../language/word-lists.ts"
-import type { Part, ToolResultPart } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import { xmlAsJson } from "../stages/xml-data.ts"
-import { yamlAsJson } from "../stages/yaml-data.ts"
 import { oneLine } from "../summary/summary.ts"
-import { valueText } from "./call-deed.ts"
+import { valueText } from "./call-text.ts"
 import { placeholder } from "./file-change.ts"
 import words from "./outcome-words.json" with { type: "json" }
+import { exit, exitWell, type ResultText, textEnds } from "./result-text.ts"
 
 /**
  * How a call ended, as far as its result tells. `line` is the one line of the output that says so; `value` what a look-up gave, if it gave
@@ -34,14 +32,23 @@ export const maxQuoted = 160
 /** An output no longer than this is a message about the call rather than content. */
 const brief = 600
 
-const exit = /\bexit(?:ed)?(?:(?: with)?[ _-]?(?:code|status)"?[:= ]{1,3}| with )([1-9]\d{0,2})\b/i
-const exitWell = /\bexit(?:ed)?(?: with)?[ _-]?(?:code|status)"?[:= ]{1,3}0\b/i
+const errorStarts = anyOf(
+  "[\\w.]{0,60}(?:Error|Exception|Warning as error)\\b|error(?:\\[\\w{1,12}\\])?[: ]|fatal[: ]|FAILED\\b|FAIL\\b",
+  "panic[: ]|E {3}|ERROR\\b|failed to\\b|npm (?:ERR!|error)|\\S{1,80}\\(\\d{1,6},\\d{1,5}\\): error",
+  "\\S{1,120}:\\d{1,6}:(?:\\d{1,5}:)? (?:fatal )?error\\b",
+)
 const errorLine = new RegExp(
-  `^(?!\\W{0,8}(?:E|e)rror:\\s{0,3}\\(?(?:none|null|n/a)?\\)?\\s{0,3}$)\\W{0,8}${anyOf(words.errorStarts)}`,
+  `^(?!\\W{0,8}(?:E|e)rror:\\s{0,3}\\(?(?:none|null|n/a)?\\)?\\s{0,3}$)\\W{0,8}${errorStarts}`,
 )
 const shellError = new RegExp(anyOf(words.shellErrors), "im")
 /** What build tools and shells print last when they give up. */
-const brokenOff = new RegExp(anyOf(words.brokenOff), "m")
+const brokenOff = new RegExp(
+  anyOf(
+    "^\\S{0,20}make(?:\\[\\d{1,3}\\])?: \\*\\*\\*|\\berrors? occurred|^error: |^npm ERR!|ELIFECYCLE|[Bb]uild failed",
+    "[Cc]ompilation (?:failed|terminated)|[Ss]egmentation fault|core dumped|^FAIL",
+  ),
+  "m",
+)
 const flagged = new RegExp(
   anyOf(
     `"${anyOf(words.errorFields)}"\\s{0,3}:\\s{0,3}(?:"[^"]|\\{|\\[\\s{0,3}["{])`,
@@ -78,8 +85,20 @@ const failedTally =
 const cannotPrint =
   /^[a-z][\w.-]{0,20}: (?:\S{1,80}: )?.{0,120}(?:No such file|cannot|Permission denied|Is a directory|not found|unrecognized|invalid|unknown revision|not a git)/im
 
+const reports = anyOf(
+  "\\[[\\w./ ()-]{1,80} [\\da-f]{7,40}\\] \\S|[\\da-f]{7,40}\\.{2,3}[\\da-f]{7,40}\\s{1,8}\\S{1,80}\\s{1,40}-> ",
+  "\\* \\[new (?:branch|tag)\\]|Switched to (?:a new )?branch|Already (?:on|up[ -]to[ -]date)",
+  "Everything up-to-date|Merge made by|Fast-forward|HEAD is now at ",
+  "Successfully (?:installed|built|tagged|merged|rebased|uninstalled)|added \\d{1,6} packages?",
+  "removed \\d{1,6} packages?|up to date, audited|[✓✔] \\S|(?:UPDATE|DELETE|COPY|INSERT 0) \\d{1,9}$",
+  "(?:CREATE|ALTER|DROP|TRUNCATE) (?:TABLE|INDEX|VIEW|MATERIALIZED VIEW|SEQUENCE|TYPE|FUNCTION|SCHEMA|DATABASE|EXTENSION|ROLE|TRIGGER)$",
+  "Query OK, \\d|Setting up \\S|created \\S{1,120}$|deployment\\S{0,120} (?:created|configured|unchanged)",
+  "Login Succeeded",
+  "https?://\\S{1,200}/(?:pull|pulls|merge_requests|issues|releases|runs|commit)/[^\\s/]{1,80}$",
+  "Submitted batch job \\d|Your job \\d{1,12} |Job <\\d{1,12}> is submitted",
+)
 /** What common tools print once they have done it: a commit, a push, a merge, a branch, packages. */
-const accomplished = new RegExp(`^\\s{0,4}${anyOf(words.accomplished)}`)
+const accomplished = new RegExp(`^\\s{0,4}${reports}`)
 
 const ranStatement = /^\s{0,4}[A-Z]{4,10}(?: [A-Z]{4,12}){0,2}(?: \d{1,9}){0,2}$/
 
@@ -384,103 +403,6 @@ function valuesOnly(value: unknown, depth: number): unknown {
 
 const nonEmpty = (items: readonly unknown[]): unknown => (items.length === 0 ? undefined : items)
 
-/** Characters read from either end of a tool's output: that is where tools say how it went. */
-const edge = 4_000
-
-/** The two ends of what a tool answered. `whole` is there only if nothing was left out. */
-export type ResultText = {
-  readonly head: string
-  readonly tail: string
-  readonly whole?: string
-  readonly length: number
-  /** What the client prints around it says that it exited well. */
-  readonly exitedWell?: true
-}
-
-/** What a client prints before the output of a command: which piece it is, how long it took, how it exited. */
-const envelope =
-  /^(?:(?:Chunk ID|Wall time|Exit code|Process (?:exited|running)|Original token count|Total output lines)\b[^\n]{0,120}\n){1,8}Output:\n?/
-
-const envelopeIn = (text: string): string =>
-  /^[CWEPOT]/.test(text)
-    ? (envelope.exec(text.slice(0, 1_000))?.[0] ?? cellHead.exec(text.slice(0, 200))?.[0] ?? "")
-    : (cellHead.exec(text.slice(0, 200))?.[0] ?? "")
-/** What a notebook prints before the output of a cell. */
-const cellHead =
-  /^(?:In \[\d{1,5}\]|Cell(?: \[?\d{1,5}\]?)?) (?:executed|ran|finished|completed) in [\d.]{1,12} ?m?s[^\n]{0,60}\n/
-
-/** An output without what the client prints around it. */
-export const withoutEnvelope = (text: string): string => fieldsIn(text)?.printed ?? text.slice(envelopeIn(text).length)
-
-/** Some clients print a command, its output and how it exited as fields, each on a line of its own. */
-function fieldsIn(text: string): { readonly printed: string; readonly code?: string } | undefined {
-  const head = text.startsWith("Command: ") ? fieldsHead.exec(text.slice(0, maxHead))?.[0] : undefined
-  if (head === undefined) return undefined
-  const rest = text.slice(head.length)
-  const end = fieldsEnd.exec(rest.slice(-maxFields))?.[0] ?? ""
-  const code = /(?:^|\n)Exit Code: (-?\d{1,3})/.exec(end)?.[1]
-  const error = /(?:^|\n)(?:Error|Stderr): (?!\((?:none|empty)\))([^\n]{1,2000})/.exec(end)?.[1]
-  const output = rest.slice(0, rest.length - end.length).replace(/^\(empty\)$/, "")
-  return { printed: error === undefined ? output : `${output}\n${error}`, ...present({ code }) }
-}
-const [maxHead, maxFields] = [6_000, 3_000]
-const fieldsHead = /^Command: [\s\S]{0,5000}?\n(?:Directory: [^\n]{0,400}\n)?(?:Output|Stdout): ?/
-const fieldsEnd =
-  /(?:(?:^|\n)(?:Error|Stderr|Exit Code|Signal|Background PIDs|Process Group PGID|PGID|Command Group PGID): ?[^\n]{0,2000}){1,7}\s*$/
-
-/** The process that goes on behind a command, by the id under which its output is fetched later. */
-export const runningIn = ({ head, tail }: ResultText): string | undefined =>
-  (running.exec(head.slice(0, 400)) ?? running.exec(tail.slice(-400)))?.[1]
-const running =
-  /\b(?:running with session ID|running in (?:the )?background(?: \(| with )ID:?|background (?:process|task|job) ID:?)\s{0,2}([\w-]{2,40})/i
-
-/** Does it only say that the process goes on? */
-export const isRunning = ({ head }: ResultText): boolean => /^\s{0,8}<status>\s?running\b|^Status: running\b/.test(head)
-
-const bareText = (part: Part): string =>
-  part.type === "text" ? part.text : part.type === "document" ? (part.text ?? "") : ""
-
-/** What a client prints behind the output of a command: `[exit_code=0 elapsed=3.7s]`. */
-const closing =
-  /\n?^[[(<](?:(?:exit[_ ]?(?:code|status)|returncode|rc|elapsed|duration|took|wall[_ ]time|time)[=: ]{1,2}[^\s\])>]{1,20}[, ]{0,2}){1,4}[\])>]\s*$/im
-
-/** The same in sentences: `[The command completed with exit code 0.]`, and a line each on where it ran and with what. */
-const closingLines = /(?:(?:^|\n)\[[^\][\n]{3,300}\][ \t]*){1,6}\s*$/
-
-const withExitCode = (printed: string, code: string | undefined): string =>
-  code === undefined ? printed : `${printed}\nExit code: ${code}`
-
-/** Read the ends of an output without joining what lies between. */
-export function resultText({ content }: ToolResultPart): ResultText {
-  const told = content.length === 1 && content[0] !== undefined ? bareText(content[0]) : joined(content)
-  const error = told.includes("error>") ? taggedError.exec(told)?.[2] : undefined
-  const given = error === undefined ? told : `Error: ${error.replace(/^\s*error:\s*/i, "")}`
-  const fields = fieldsIn(given)
-  if (fields !== undefined) {
-    const { printed, code } = fields
-    return code === "0" ? { ...textEnds(printed), exitedWell: true } : textEnds(withExitCode(printed, code))
-  }
-  const end = given.length > maxClosing ? given.slice(-maxClosing) : given
-  const last = closing.exec(end) ?? (end.trimEnd().endsWith("]") ? closingLines.exec(end) : null)
-  const said = last === null ? undefined : /(?:code|status|rc)[=: ]{1,2}(-?\d{1,3})/i.exec(last[0])?.[1]
-  if (last !== null && said !== undefined && last[0].trim() !== given.trim()) {
-    const printed = given.slice(0, given.length - end.length + last.index)
-    return said === "0" ? { ...textEnds(printed), exitedWell: true } : textEnds(withExitCode(printed, said))
-  }
-  const text = xmlAsJson(given) ?? yamlAsJson(given) ?? given
-  const around = envelopeIn(text)
-  if (around === "" || running.test(around)) return textEnds(text)
-  const code = exit.exec(around)?.[1]
-  const printed = textEnds(withExitCode(text.slice(around.length), code))
-  return code === undefined && exitWell.test(around) ? { ...printed, exitedWell: true } : printed
-}
-
-/** A client that says between tags what went wrong, and nothing else. */
-const taggedError = /^\s*<((?:tool_use_|tool_)?error)>([^<]{1,4000})<\/\1>\s*$/i
-
-/** Characters at the end that are looked at for it. */
-const maxClosing = 800
-
 const outputKeys = ["stdout", "output", "stderr"]
 
 /** What a command printed, out of the JSON in which some agents put it, with a line for an exit code that says that it failed. */
@@ -501,25 +423,3 @@ const exitCodeIn = (fields: object): readonly number[] =>
   ["exit_code", "exitCode", "returncode"]
     .map((key): unknown => Reflect.get(fields, key))
     .filter((code) => typeof code === "number")
-
-const joined = (content: readonly Part[]): string => content.map(bareText).join("\n")
-
-/** What an interface prints behind every output: where it stands, and its prompt. */
-const prompt =
-  /(?:(?:^|\n)\s{0,8}\([A-Z][\w ]{2,30}: [^\n()]{0,200}\)){0,6}(?:^|\n)\s{0,8}[\w@:~/.-]{0,60}[$#>]\s{0,8}$/
-
-/** The ends of any text that answers a command. */
-export function textEnds(output: string): ResultText {
-  const text = /[$#>]\s{0,8}$/.test(output.slice(-10)) ? withoutPrompt(output) : output
-  const ends = { head: text.slice(0, edge), tail: text.slice(-edge), length: text.length }
-  return text.length <= 2 * edge ? { ...ends, whole: text } : ends
-}
-
-/** How far from the end a prompt is sought. */
-const maxPrompt = 800
-
-function withoutPrompt(output: string): string {
-  const end = output.slice(-maxPrompt)
-  const found = prompt.exec(end)
-  return found === null ? output : output.slice(0, output.length - end.length + found.index)
-}

@@ -1,7 +1,8 @@
 import type { ToolCallPart, ToolResultPart } from "../../message/message.ts"
 import { code, oneLine } from "../summary/summary.ts"
 import type { NoteDraft } from "./note-draft.ts"
-import { isRunning, maxQuoted, resultText, runningIn } from "./outcome-of.ts"
+import { maxQuoted } from "./outcome-of.ts"
+import { isRunning, resultText, runningIn } from "./result-text.ts"
 import type { OpenCall } from "./value-notes.ts"
 
 /** Commands that go on in the background, by the id under which their output is fetched, and what that showed last. */

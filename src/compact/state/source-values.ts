@@ -128,8 +128,7 @@ export function addValues(state: SourceState, values: readonly SourceValue[]): v
 }
 
 /** Sizes, colours and what else a style sheet sets: whoever comes back to a file that was left reads them there. */
-const styleName =
-  /^(?:(?:line|min|max|font|letter|border|grid|flex|align|justify|text|box|background|margin|padding|animation|transition|outline|z)-[a-z-]+|margin|padding|opacity|transition|animation|transform|width|height|top|left|right|bottom|gap|flex|grid|border|inset)$/
+const styleName = new RegExp(`^(?:${anyOf(lists.styleGroups)}-[a-z-]+|${anyOf(lists.styleNames)})$`)
 const styling = /(?:^|\s)-?[\d.]+(?:px|r?em|v[hw]|fr)(?=\s|$)|^\s*#[\da-f]{3,8}\s*$|\b(?:ease|solid|cubic-bezier)\b/i
 
 /** The record of an owner: what came up most often first, and of that the newest. `isLeft`: was something else worked on since? */

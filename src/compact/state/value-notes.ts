@@ -7,9 +7,9 @@ import { oneLine } from "../summary/summary.ts"
 import { isAnnouncement, partLabels } from "./assistant-notes.ts"
 import type { CallDeed } from "./call-deed.ts"
 import type { NoteDraft } from "./note-draft.ts"
-import { withoutEnvelope } from "./outcome-of.ts"
 import { isScreen } from "./page-elements.ts"
 import { type FactRecord, joinRecords, recordsIn, recordText } from "./records.ts"
+import { withoutEnvelope } from "./result-text.ts"
 import {
   addValues,
   programValues,

@@ -11,8 +11,8 @@ import {
   type SchemaName,
   seenSection,
 } from "../summary/summary.ts"
-import lists from "./cue-words.json" with { type: "json" }
 import { sentencesOf } from "./cues.ts"
+import lists from "./value-words.json" with { type: "json" }
 
 /**
  * Sentences that say an exact value and what it is: "The preview server listens on port 7078." The sentence is the value's owner, so it is

@@ -340,10 +340,8 @@ const traceback =
   /^(?:Traceback \(most recent call last\)|(?:Uncaught\s+)?(?:[\w$.]{0,80}(?:Error|Exception))\b[^\n]{0,500}\n\s+at\s|panic: [^\n]{0,500}\n+goroutine|thread '[^'\n]{0,100}' panicked at)/
 
 const errorNouns = anyOf("[\\w$.]{0,80}(?:error|exception)|failure|panic|fehler|erreur|errore|erro|ошибка|错误|エラー")
-const errorName = new RegExp(
-  `^${anyOf(failures.errorNames)}{0,2}${errorNouns}\\s{0,2}(?:\\(?\\s?\\d{3}\\)?\\s{0,2})?[:：]`,
-  "i",
-)
+const errorNames = anyOf("(?:uncaught|unhandled|fatal|internal|runtime|api|http|request|server|network|upstream)\\s+")
+const errorName = new RegExp(`^${errorNames}{0,2}${errorNouns}\\s{0,2}(?:\\(?\\s?\\d{3}\\)?\\s{0,2})?[:：]`, "i")
 const status = new RegExp(
   `^(?:(?:http\\S{0,10}|status|error|code|request failed|failed)[\\s:(]{0,4}){0,4}(?:with\\s)?(?:status\\s)?(?:code\\s)?[45]\\d\\d\\b\\)?[\\s:,-]{0,4}(?:$|${anyOf(failures.statusWords)}|[{<])`,
   "i",

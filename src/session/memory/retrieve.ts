@@ -13,12 +13,14 @@ import {
   viewOf,
 } from "../../language/normalize.ts"
 import { isStopWord } from "../../language/word-forms.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { refuseOption } from "../../message/errors.ts"
 import { memoryEnd, memoryStart } from "../../message/fence.ts"
 import { type Channel, instructs, type Span } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { searchTerms, segmentsOf, UNSPACED } from "../../store/search-terms.ts"
 import type { MemoryHit, MemoryRow, SessionId } from "../../store/store.ts"
+import words from "./label-words.json" with { type: "json" }
 import type { Memory } from "./memory.ts"
 import { maxTextLength, rowChannels } from "./row-of.ts"
 
@@ -176,8 +178,7 @@ const code = /^(?:\[[A-Z][a-z ]{3,24}\] )?`[^`\n]{1,1000}`/
 const maxValue = 160
 
 /** Verbs that are also nouns, when they are the label of a value or precede a number. */
-const noun =
-  "(?:order|report|list|update|change|check|test|build|release|contact|address|e?mail|note|return|refund|request|record|file|plan|book|document|start|end|review|support|access|place|state|price|stock|search|query|host|cost|log|commit|rate|charge|charges|name|date|issue|ticket|job|task|step|page|case|claim|import|export|backup|copy|set|share|shares|post|message|reply|transfer|deposit|sample|process|schedule|display|control|match|mark|model|open|close|sort|type)"
+const noun = anyOf(words.labels)
 const label = new RegExp(
   `^\\W{0,3}${noun}(?: (?!the |all |every |your |an? |this |my |me |to |it |any )[\\p{L}\\p{N}_-]{1,24}){0,3}(?: of [^\\s:]{1,60}){0,2}:$`,
   "iu",

@@ -1,0 +1,129 @@
+import type { Part, ToolResultPart } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
+import { xmlAsJson } from "../stages/xml-data.ts"
+import { yamlAsJson } from "../stages/yaml-data.ts"
+
+/** What a tool answered, as far as it is read: its two ends, without what the client prints around them. */
+
+/** Characters read from either end of a tool's output: that is where tools say how it went. */
+const edge = 4_000
+
+/** The two ends of what a tool answered. `whole` is there only if nothing was left out. */
+export type ResultText = {
+  readonly head: string
+  readonly tail: string
+  readonly whole?: string
+  readonly length: number
+  /** What the client prints around it says that it exited well. */
+  readonly exitedWell?: true
+}
+
+/** How an exit code is written that says that it failed, and one that says that it went well. */
+export const exit = /\bexit(?:ed)?(?:(?: with)?[ _-]?(?:code|status)"?[:= ]{1,3}| with )([1-9]\d{0,2})\b/i
+export const exitWell = /\bexit(?:ed)?(?: with)?[ _-]?(?:code|status)"?[:= ]{1,3}0\b/i
+
+/** What a client prints before the output of a command: which piece it is, how long it took, how it exited. */
+const envelope =
+  /^(?:(?:Chunk ID|Wall time|Exit code|Process (?:exited|running)|Original token count|Total output lines)\b[^\n]{0,120}\n){1,8}Output:\n?/
+
+const envelopeIn = (text: string): string =>
+  /^[CWEPOT]/.test(text)
+    ? (envelope.exec(text.slice(0, 1_000))?.[0] ?? cellHead.exec(text.slice(0, 200))?.[0] ?? "")
+    : (cellHead.exec(text.slice(0, 200))?.[0] ?? "")
+/** What a notebook prints before the output of a cell. */
+const cellHead =
+  /^(?:In \[\d{1,5}\]|Cell(?: \[?\d{1,5}\]?)?) (?:executed|ran|finished|completed) in [\d.]{1,12} ?m?s[^\n]{0,60}\n/
+
+/** An output without what the client prints around it. */
+export const withoutEnvelope = (text: string): string => fieldsIn(text)?.printed ?? text.slice(envelopeIn(text).length)
+
+/** Some clients print a command, its output and how it exited as fields, each on a line of its own. */
+function fieldsIn(text: string): { readonly printed: string; readonly code?: string } | undefined {
+  const head = text.startsWith("Command: ") ? fieldsHead.exec(text.slice(0, maxHead))?.[0] : undefined
+  if (head === undefined) return undefined
+  const rest = text.slice(head.length)
+  const end = fieldsEnd.exec(rest.slice(-maxFields))?.[0] ?? ""
+  const code = /(?:^|\n)Exit Code: (-?\d{1,3})/.exec(end)?.[1]
+  const error = /(?:^|\n)(?:Error|Stderr): (?!\((?:none|empty)\))([^\n]{1,2000})/.exec(end)?.[1]
+  const output = rest.slice(0, rest.length - end.length).replace(/^\(empty\)$/, "")
+  return { printed: error === undefined ? output : `${output}\n${error}`, ...present({ code }) }
+}
+const [maxHead, maxFields] = [6_000, 3_000]
+const fieldsHead = /^Command: [\s\S]{0,5000}?\n(?:Directory: [^\n]{0,400}\n)?(?:Output|Stdout): ?/
+const fieldsEnd =
+  /(?:(?:^|\n)(?:Error|Stderr|Exit Code|Signal|Background PIDs|Process Group PGID|PGID|Command Group PGID): ?[^\n]{0,2000}){1,7}\s*$/
+
+/** The process that goes on behind a command, by the id under which its output is fetched later. */
+export const runningIn = ({ head, tail }: ResultText): string | undefined =>
+  (running.exec(head.slice(0, 400)) ?? running.exec(tail.slice(-400)))?.[1]
+const running =
+  /\b(?:running with session ID|running in (?:the )?background(?: \(| with )ID:?|background (?:process|task|job) ID:?)\s{0,2}([\w-]{2,40})/i
+
+/** Does it only say that the process goes on? */
+export const isRunning = ({ head }: ResultText): boolean => /^\s{0,8}<status>\s?running\b|^Status: running\b/.test(head)
+
+const bareText = (part: Part): string =>
+  part.type === "text" ? part.text : part.type === "document" ? (part.text ?? "") : ""
+
+/** What a client prints behind the output of a command: `[exit_code=0 elapsed=3.7s]`. */
+const closing =
+  /\n?^[[(<](?:(?:exit[_ ]?(?:code|status)|returncode|rc|elapsed|duration|took|wall[_ ]time|time)[=: ]{1,2}[^\s\])>]{1,20}[, ]{0,2}){1,4}[\])>]\s*$/im
+
+/** The same in sentences: `[The command completed with exit code 0.]`, and a line each on where it ran and with what. */
+const closingLines = /(?:(?:^|\n)\[[^\][\n]{3,300}\][ \t]*){1,6}\s*$/
+
+const withExitCode = (printed: string, code: string | undefined): string =>
+  code === undefined ? printed : `${printed}\nExit code: ${code}`
+
+/** Read the ends of an output without joining what lies between. */
+export function resultText({ content }: ToolResultPart): ResultText {
+  const told = content.length === 1 && content[0] !== undefined ? bareText(content[0]) : joined(content)
+  const error = told.includes("error>") ? taggedError.exec(told)?.[2] : undefined
+  const given = error === undefined ? told : `Error: ${error.replace(/^\s*error:\s*/i, "")}`
+  const fields = fieldsIn(given)
+  if (fields !== undefined) {
+    const { printed, code } = fields
+    return code === "0" ? { ...textEnds(printed), exitedWell: true } : textEnds(withExitCode(printed, code))
+  }
+  const end = given.length > maxClosing ? given.slice(-maxClosing) : given
+  const last = closing.exec(end) ?? (end.trimEnd().endsWith("]") ? closingLines.exec(end) : null)
+  const said = last === null ? undefined : /(?:code|status|rc)[=: ]{1,2}(-?\d{1,3})/i.exec(last[0])?.[1]
+  if (last !== null && said !== undefined && last[0].trim() !== given.trim()) {
+    const printed = given.slice(0, given.length - end.length + last.index)
+    return said === "0" ? { ...textEnds(printed), exitedWell: true } : textEnds(withExitCode(printed, said))
+  }
+  const text = xmlAsJson(given) ?? yamlAsJson(given) ?? given
+  const around = envelopeIn(text)
+  if (around === "" || running.test(around)) return textEnds(text)
+  const code = exit.exec(around)?.[1]
+  const printed = textEnds(withExitCode(text.slice(around.length), code))
+  return code === undefined && exitWell.test(around) ? { ...printed, exitedWell: true } : printed
+}
+
+/** A client that says between tags what went wrong, and nothing else. */
+const taggedError = /^\s*<((?:tool_use_|tool_)?error)>([^<]{1,4000})<\/\1>\s*$/i
+
+/** Characters at the end that are looked at for it. */
+const maxClosing = 800
+
+const joined = (content: readonly Part[]): string => content.map(bareText).join("\n")
+
+/** What an interface prints behind every output: where it stands, and its prompt. */
+const prompt =
+  /(?:(?:^|\n)\s{0,8}\([A-Z][\w ]{2,30}: [^\n()]{0,200}\)){0,6}(?:^|\n)\s{0,8}[\w@:~/.-]{0,60}[$#>]\s{0,8}$/
+
+/** The ends of any text that answers a command. */
+export function textEnds(output: string): ResultText {
+  const text = /[$#>]\s{0,8}$/.test(output.slice(-10)) ? withoutPrompt(output) : output
+  const ends = { head: text.slice(0, edge), tail: text.slice(-edge), length: text.length }
+  return text.length <= 2 * edge ? { ...ends, whole: text } : ends
+}
+
+/** How far from the end a prompt is sought. */
+const maxPrompt = 800
+
+function withoutPrompt(output: string): string {
+  const end = output.slice(-maxPrompt)
+  const found = prompt.exec(end)
+  return found === null ? output : output.slice(0, output.length - end.length + found.index)
+}
