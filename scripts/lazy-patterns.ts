@@ -87,7 +87,7 @@ function constantOf(at: Node): readonly Constant[] {
 
 const listOf = (value: unknown): readonly Node[] => (Array.isArray(value) ? value.filter(isNode) : [])
 
-/** `new RegExp` of texts, names and the sources of patterns: the same whenever it is made. */
+/** `new RegExp` of texts, names, word lists and the sources of patterns: the same whenever it is made. */
 const isPutTogether = (node: Node): boolean =>
   node.type === "NewExpression" &&
   isNode(node.callee) &&
@@ -98,8 +98,20 @@ function isText(node: Node): boolean {
   if (node.type === "Literal") return typeof node.value === "string"
   if (node.type === "Identifier") return true
   if (node.type === "TemplateLiteral") return listOf(node.expressions).every(isText)
-  if (node.type !== "MemberExpression" || node.computed === true || !isNode(node.property)) return false
-  return node.property.name === "source" && isNode(node.object) && node.object.type === "Identifier"
+  if (node.type === "CallExpression") return isAnyOf(node) && listOf(node.arguments).every(isTextOrList)
+  return memberOfName(node) === "source"
+}
+
+/** `anyOf` of src/language/word-lists.ts, which makes a text of word lists. */
+const isAnyOf = ({ callee }: Node): boolean => isNode(callee) && /^anyOf(?:\$\d+)?$/.test(callee.name ?? "")
+
+/** A text, or `words.people`: a list of a file of words, which nothing changes. */
+const isTextOrList = (node: Node): boolean => isText(node) || memberOfName(node) !== undefined
+
+/** What is read of a name: `source` in `word.source`. */
+function memberOfName(node: Node): string | undefined {
+  if (node.type !== "MemberExpression" || node.computed === true || !isNode(node.property)) return undefined
+  return isNode(node.object) && node.object.type === "Identifier" ? node.property.name : undefined
 }
 
 /** These begin at the start of a text, whatever the pattern was used for before. */

@@ -11,8 +11,8 @@ export const wordSet = (...lines: readonly string[]): ReadonlySet<string> =>
   new Set(lines.flatMap((line) => line.split(" ")))
 
 /** Such a set under each name of a table. */
-export const wordSetsOf = <Name extends string>(table: Readonly<Record<Name, string>>) =>
-  entriesOf(table).map(([name, words]) => [name, wordSet(words)] as const)
+export const wordSetsOf = <Name extends string>(table: Readonly<Record<Name, string | readonly string[]>>) =>
+  entriesOf(table).map(([name, words]) => [name, wordSet(...[words].flat())] as const)
 
 /** Each pattern of a table with the name that it stands under. */
 export const namedPatterns = <Name extends string>(table: Readonly<Record<Name, readonly RegExp[]>>) =>
