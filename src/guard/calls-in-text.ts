@@ -1,3 +1,4 @@
+import { anyOf } from "../language/word-lists.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { namedActions } from "./facts/action.ts"
 import { knownContracts } from "./facts/contracts.ts"
@@ -34,8 +35,15 @@ export function callsInText(text: string): readonly TextCall[] {
     .slice(0, maxFound)
 }
 
-const beginnings =
-  /<(?:[a-z]+_|function|tool|invoke|call|bash|shell|python|execute|terminal|code)[\w.:-]*[=\s>]|<[|｜]|\[TOOL_|```tool|\bAction(?: Input)?\s*:|"(?:arguments|args|parameters|params|kwargs|input|action_input|tool_input)"\s*:|(?:^|\n)[ \t]*\[\w+\(/i
+const beginnings = new RegExp(
+  anyOf(
+    "<(?:[a-z]+_|function|tool|invoke|call|bash|shell|python|execute|terminal|code)[\\w.:-]*[=\\s>]",
+    "<[|｜]|\\[TOOL_|```tool|\\bAction(?: Input)?\\s*:",
+    '"(?:arguments|args|parameters|params|kwargs|input|action_input|tool_input)"\\s*:',
+    "(?:^|\\n)[ \\t]*\\[\\w+\\(",
+  ),
+  "i",
+)
 
 /** Could a call begin in a text? Of a text that is still to come, the words that stand before the arguments of any call are enough. */
 export const mayBeginCall = (text: string): boolean => beginnings.test(text)
