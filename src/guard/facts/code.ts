@@ -5,7 +5,6 @@ import words from "./code-words.json" with { type: "json" }
 import type { Effect } from "./command-table.ts"
 import { namesControl } from "./controls.ts"
 import { type Open, type OpenFacts, type OpenKind, open } from "./leaf.ts"
-import lists from "./words.json" with { type: "json" }
 
 /** What a program in a language other than a shell's does as far as its calls say, with the texts quoted in it. */
 type CodeFacts = {
@@ -396,7 +395,7 @@ const mayConcern = (text: string): readonly OpenKind[] => [
 ]
 
 /** Modules of the usual languages that use no network by themselves: what a program loads beside these may do anything. */
-const offline = wordSet(...Object.values(lists.modules))
+const offline = wordSet(...Object.values(words.modules).flat())
 
 /** Ways to load a module in the usual languages. A relative one is a file of the project. */
 const loads: readonly RegExp[] = [

@@ -2,16 +2,15 @@ import { namedPatterns, wordSet, wordSetsOf } from "../../language/word-forms.ts
 import { anyOf } from "../../language/word-lists.ts"
 import { entriesOf, type Words } from "../../message/present.ts"
 import words from "./command-words.json" with { type: "json" }
-import lists from "./words.json" with { type: "json" }
 import { anyWord } from "./words.ts"
 
 /** What a command may do to the world. */
 export type Effect = Words<"read write delete network install privilege send deploy execute remote-code pay unknown">
 
 /** Commands that only look, beside what their options may do. */
-const readers = wordSet(lists.commands.readers)
+const readers = wordSet(...words.readers)
 
-const table: readonly (readonly [Effect, ReadonlySet<string>])[] = wordSetsOf(lists.commands.effects)
+const table: readonly (readonly [Effect, ReadonlySet<string>])[] = wordSetsOf(words.effects)
 
 /** Said by a command's first words: which of its ways only look, and which do more than its name tells. */
 const phrases: readonly (readonly [Effect, RegExp])[] = namedPatterns({
@@ -83,7 +82,7 @@ const repairWays = anyOf(
 /** Checks that are told to put right what they find write files, whatever they do otherwise. */
 const repairs = new RegExp(`^${anyOf(words.repairers)}(?= ).*${repairWays}`)
 
-const local = wordSet(lists.commands.local)
+const local = wordSet(...words.local)
 
 /** Sub-commands and options with which builders, checkers and editors fetch what they need from elsewhere. */
 const fetches = new RegExp(
@@ -92,13 +91,13 @@ const fetches = new RegExp(
 const fetchOptions =
   /^\S+ (?:.* )?--(?:install-extension|update-extensions|refresh-dependencies|with-deps|update-snapshots-of)(?=[ =]|$)/
 /** Builders whose `install` and `update` put into place what they have built. */
-const placesOnly = wordSet(lists.commands.placesOnly)
+const placesOnly = wordSet(...words.placesOnly)
 
 /** Programs that do what their statements say. */
-const clients = wordSet(lists.commands.clients)
+const clients = wordSet(...words.clients)
 
 /** Programs that act on something far away, and change it unless they are known to look. */
-const clouds = wordSet(lists.commands.clouds)
+const clouds = wordSet(...words.clouds)
 
 /** Programs that only look, beside what their options may do. */
 export const isReader = (name: string): boolean => readers.has(name)

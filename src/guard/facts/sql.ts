@@ -90,8 +90,8 @@ function shortened(text: string): string {
 
 // As the grammar reads it
 
-const reading = wordSet(lists.sql.reading)
-const dropping = wordSet(lists.sql.dropping)
+const reading = wordSet(...lists.sql.reading)
+const dropping = wordSet(...lists.sql.dropping)
 /** Settings of a session that change what it may do or what is recorded of it. */
 const powers = /role|authorization|replication|^log|audit|row_security|read_only|bin_log|sql_log/i
 
@@ -235,12 +235,12 @@ function isAlways(node: unknown): boolean {
 const bare = (node: unknown): string => JSON.stringify(node ?? null).replace(/"location":\d+/g, "")
 
 /** Functions that look and change nothing, by their names in the usual systems. */
-const functions = wordSet(lists.sql.functions)
+const functions = wordSet(...lists.sql.functions)
 
 // In words, for systems whose grammar is another
 
-const changing = wordSet(lists.sql.changing)
-const looking = wordSet(lists.sql.looking)
+const changing = wordSet(...lists.sql.changing)
+const looking = wordSet(...lists.sql.looking)
 const verbs = new Set([
   ...changing,
   ...looking,
@@ -248,8 +248,8 @@ const verbs = new Set([
     "set reset call exec execute do vacuum analyze reindex comment lock kill flush optimize prepare deallocate export backup restore shutdown audit disable enable cluster refresh handler xa",
   ),
 ])
-const beforeTarget = wordSet(lists.sql.beforeTarget)
-const noTarget = wordSet(lists.sql.noTarget)
+const beforeTarget = wordSet(...lists.sql.beforeTarget)
+const noTarget = wordSet(...lists.sql.noTarget)
 
 function targetsOf(words: readonly string[]): readonly string[] {
   const targets = new Set<string>()
