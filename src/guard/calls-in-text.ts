@@ -126,14 +126,9 @@ function elementCall(element: Element): TextCall | undefined {
   const child = (names: RegExp): string | undefined => children.find((one) => names.test(one.name))?.body.trim()
   const inner = child(/^(?:tool_name|name|function_name|tool)$/)
   if (namedElement.test(name) && named !== undefined) return { tool: named, input: fieldsOf(element), start }
-  if (
-    inner !== undefined &&
-    /^[\w.:-]+$/.test(inner) &&
-    child(/^(?:arguments|args|parameters|input|tool_input)$/) !== undefined
-  ) {
-    const given = child(/^(?:arguments|args|parameters|input|tool_input)$/) ?? ""
+  const given = child(/^(?:arguments|args|parameters|input|tool_input)$/)
+  if (inner !== undefined && /^[\w.:-]+$/.test(inner) && given !== undefined)
     return { tool: inner, input: tryParse(given) ?? fieldsOf(element), start }
-  }
   if (around.test(name)) return undefined
   const input = children.length > 0 ? fieldsOf(element) : (tryParse(body.trim()) ?? body.trim())
   if (runners.test(name) && body.trim() !== "") return { tool: name, input, start }

@@ -1,7 +1,7 @@
 import { lazyPattern } from "../../language/lazy.ts"
 import { anyOf } from "../../language/word-lists.ts"
 import { grammar } from "./grammar.ts"
-import { partsOf, type RulePart } from "./parts.ts"
+import { conditional, denies, partsOf, type RulePart } from "./parts.ts"
 import { inPlainWords } from "./plain-words.ts"
 import { type RuleValues, uniqueValues } from "./values.ts"
 import { any, said } from "./vocabulary.ts"
@@ -176,9 +176,9 @@ function conditionIn(plain: string): string | undefined {
 
 /** "If it isn't an address at …, don't write to it": the condition names what alone is allowed. */
 const isOtherwise = ({ plain, marked }: RulePart, parts: readonly RulePart[]): boolean =>
-  /^(?:if|when|unless|as long as|provided) /u.test(plain) &&
+  conditional.test(plain) &&
   marked.includes("‹") &&
-  /(?<![\p{L}])(?:isn't|aren't|not|doesn't|don't)(?![\p{L}])/u.test(plain) &&
+  denies.test(plain) &&
   parts.some((part) => part.plain !== plain && (part.polarity === "never" || part.permits))
 
 /** Do the words that bind stand in quotation marks, and others do not? */
