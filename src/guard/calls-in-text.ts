@@ -1,3 +1,4 @@
+import { anyOf } from "../language/word-lists.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { namedActions } from "./facts/action.ts"
 import { knownContracts } from "./facts/contracts.ts"
@@ -34,8 +35,15 @@ export function callsInText(text: string): readonly TextCall[] {
     .slice(0, maxFound)
 }
 
-const beginnings =
-  /<(?:[a-z]+_|function|tool|invoke|call|bash|shell|python|execute|terminal|code)[\w.:-]*[=\s>]|<[|｜]|\[TOOL_|```tool|\bAction(?: Input)?\s*:|"(?:arguments|args|parameters|params|kwargs|input|action_input|tool_input)"\s*:|(?:^|\n)[ \t]*\[\w+\(/i
+const beginnings = new RegExp(
+  anyOf(
+    "<(?:[a-z]+_|function|tool|invoke|call|bash|shell|python|execute|terminal|code)[\\w.:-]*[=\\s>]",
+    "<[|｜]|\\[TOOL_|```tool|\\bAction(?: Input)?\\s*:",
+    '"(?:arguments|args|parameters|params|kwargs|input|action_input|tool_input)"\\s*:',
+    "(?:^|\\n)[ \\t]*\\[\\w+\\(",
+  ),
+  "i",
+)
 
 /** Could a call begin in a text? Of a text that is still to come, the words that stand before the arguments of any call are enough. */
 export const mayBeginCall = (text: string): boolean => beginnings.test(text)
@@ -118,14 +126,9 @@ function elementCall(element: Element): TextCall | undefined {
   const child = (names: RegExp): string | undefined => children.find((one) => names.test(one.name))?.body.trim()
   const inner = child(/^(?:tool_name|name|function_name|tool)$/)
   if (namedElement.test(name) && named !== undefined) return { tool: named, input: fieldsOf(element), start }
-  if (
-    inner !== undefined &&
-    /^[\w.:-]+$/.test(inner) &&
-    child(/^(?:arguments|args|parameters|input|tool_input)$/) !== undefined
-  ) {
-    const given = child(/^(?:arguments|args|parameters|input|tool_input)$/) ?? ""
+  const given = child(/^(?:arguments|args|parameters|input|tool_input)$/)
+  if (inner !== undefined && /^[\w.:-]+$/.test(inner) && given !== undefined)
     return { tool: inner, input: tryParse(given) ?? fieldsOf(element), start }
-  }
   if (around.test(name)) return undefined
   const input = children.length > 0 ? fieldsOf(element) : (tryParse(body.trim()) ?? body.trim())
   if (runners.test(name) && body.trim() !== "") return { tool: name, input, start }

@@ -1,4 +1,5 @@
 import { sentencesIn } from "../language/sentences.ts"
+import { anyOf } from "../language/word-lists.ts"
 import type { Span } from "../message/message.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
@@ -15,6 +16,7 @@ import {
   subjectScore,
 } from "./withdrawal-model.ts"
 import { readKeys, readText } from "./withdrawal-text.ts"
+import wordLists from "./withdrawal-words.json" with { type: "json" }
 
 /** A rule that a later statement of the same speaker takes the place of, and that statement. */
 type Replacement<Rule> = Span & { readonly text: string; readonly pin: Rule }
@@ -84,9 +86,13 @@ export function endingStatements(message: string): readonly Statement[] {
 export const isOwnStatement = (message: string, { spans }: Statement): boolean =>
   spans.every((span) => speakerScore(message, span) <= surelyPasted)
 
+const { said } = wordLists
+const others = anyOf("he|she|they|it|\\p{Lu}\\p{L}+", `${anyOf(said.articles)}(?: [\\p{L}'’-]+){1,4}`)
 /** Somebody else is said to have said it. */
-export const passesOn =
-  /\b(?:he|she|they|it|\p{Lu}\p{L}+|(?:[Tt]he|[Mm]y|[Oo]ur|[Aa]n?|[Oo]ne of the|[Dd]er|[Dd]ie|[Ll]e|[Ll]a|[Ee]l|[Oo])(?: [\p{L}'’-]+){1,4}) (?:just |also |now |has |have )?(?:said|says?|wrote|writes?|told|tells?|thinks?|claims?|claimed|mentioned|asked|announced|confirmed|confirms|agreed|agrees|suggests?|suggested|recommends?|sagt|schreibt|dit|ecrit|dice|diz|zegt)\b|\baccording to\b/u
+export const passesOn = new RegExp(
+  anyOf(`\\b${others} (?:just |also |now |has |have )?${anyOf(said.telling)}\\b`, "\\baccording to\\b"),
+  "u",
+)
 
 /**
  * A statement ends a rule where both models together are sure, and neither is sure of the contrary. Of pairs that were left out of the

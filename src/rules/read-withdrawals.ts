@@ -1,11 +1,14 @@
 import { normalize } from "../language/normalize.ts"
 import { sentencesIn } from "../language/sentences.ts"
+import { wordSet } from "../language/word-forms.ts"
+import { anyOf } from "../language/word-lists.ts"
 import { createRecent } from "../message/recall.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Pin } from "./pin.ts"
 import { passesOn } from "./read-replacements.ts"
 import { plain, sortedValues, topicOf, topicWords, valuesOf } from "./rule-topic.ts"
 import { speakerScore, surelyPasted } from "./who-speaks.ts"
+import wordLists from "./withdrawal-words.json" with { type: "json" }
 
 /** A sentence that takes a rule back, and what the rule is about. */
 type Withdrawal = {
@@ -22,21 +25,19 @@ type Withdrawal = {
 const maxMessage = 1500
 const maxSentence = 200
 
-/** A text without any of these words takes nothing back. */
-const sign =
-  /forget|scrap|scratch|drop|ignor|disregard|cancel|lift|revok|waive|never mind|withdr|void|over|feel free|take (?:that|it|this|back)|no longer|again|after all|now|actually|fine|vergiss|wieder|gilt nicht|oublie|nouveau|olvida|ya puede|otra vez|esque|\b(?:rule|ban|limit)\b|back to|忘|取消|作废|可以/i
+const { said } = wordLists
 
-const lead =
-  "^(?:ok(?:ay)?|so|and|but|please|actually|sorry|well|fine|yes|no|hey|you can|you may|let's|just|i hereby|hereby|i|bitte|also|y|et|pode|puedes|tu peux|du kannst)?[, ]*"
-const undo =
-  "(?:forget(?: about)?|never mind|scrap|scratch|drop|ignore|disregard|cancel|lift|remove|revoke|waive|withdraw|undo|vergiss|ignorier\\w*|streich\\w*|oublie[zr]?|annule[zr]?|olvida(?:te)?|ignora|anula|esquec\\w+)"
-const rule =
-  "(?:rules?|limits?|restrictions?|requirements?|instructions?|deadlines?|ban|polic(?:y|ies)|constraints?|preferences?|regeln?|vorgaben?|regles?|consignes?|reglas?|normas?|regras?)"
+/** A text without any of these words takes nothing back. */
+const sign = new RegExp(anyOf(said.signs), "i")
+
+const lead = `^${anyOf(said.leads)}?[, ]*`
+const undo = anyOf(said.undoing)
+const rule = anyOf(said.ruleNouns)
 
 /** `all` of what was said about a matter. */
 const ofAll: readonly RegExp[] = [
   new RegExp(
-    `${lead}${undo},? (?:about )?(?:what|everything|all|anything|the (?:thing|part|bit|stuff)|das|was|alles|ce que|tout ce que|lo que|todo lo que|o que)\\b,?(?<said>.{0,60}?)\\b(?:about|on|regarding|over|uber|zu|sur|a propos de|de|sobre)\\b(?<topic>[^,]+)`,
+    `${lead}${undo},? (?:about )?${anyOf(said.all)}\\b,?(?<said>.{0,60}?)\\b${anyOf(said.about)}\\b(?<topic>[^,]+)`,
   ),
   new RegExp(
     `${lead}${undo} (?:lo del?|das mit|le truc d(?:es|u|e)|l'histoire d(?:es|u|e)|isso d[aeo]s?|aquilo d[aeo]s?|dat van)\\b(?<topic>[^,]+)`,
@@ -50,9 +51,7 @@ const ofOne: readonly RegExp[] = [
   new RegExp(
     `${lead}${undo} (?:about )?(?:the|that|my|this|our|all|die|meine|la|ma|mi|a)\\b(?<topic>[^,;]*\\b${rule}\\b[^,;]*)`,
   ),
-  new RegExp(
-    `${lead}(?:the|that|my|our|die|la|le)\\b(?<topic>.*\\b${rule}\\b.*?)\\b(?:no longer (?:applies|holds|counts)|does(?:n't| not) (?:apply|hold|count)(?: any ?more)?|(?:is|are|has been|was) (?:off|gone|over|lifted|void|withdrawn|revoked|repealed|abolished|dropped|cancell?ed|history)|gilt nicht mehr|entfallt|ist aufgehoben|ne vaut plus|ya no vale|nao vale mais|non vale piu|geldt niet meer)`,
-  ),
+  new RegExp(`${lead}(?:the|that|my|our|die|la|le)\\b(?<topic>.*\\b${rule}\\b.*?)\\b${anyOf(said.isOver)}`),
   /^(?:请|那就|好的?[,，]?)?(?:忘掉|忘了|忽略|取消|废除|作废)(?<topic>.*(?:规定|规则|要求|我说|说过|限制).*)$/,
 ]
 /** What was forbidden is allowed again. */
@@ -76,11 +75,7 @@ const again: readonly RegExp[] = [
 ]
 
 /** Words that say that something was said, and not what about. */
-const telling: ReadonlySet<string> = new Set(
-  "said say told tell ask wrote earlier before thing part bit stuff apply applies rule back ok okay actually fine habe hab gesagt ich dit j'ai ai dije dicho disse eu mehr ne".split(
-    " ",
-  ),
-)
+const telling = wordSet(...said.tellingWords)
 
 const wideTelling = /我?(?:之前|刚才)?说过?的?|那[条个]|的?(?:规定|规则|要求|限制)/g
 

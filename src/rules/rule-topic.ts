@@ -1,40 +1,19 @@
 import { isAsciiLetter } from "../language/letters.ts"
 import { normalize, normalizedText } from "../language/normalize.ts"
+import { wordSet } from "../language/word-forms.ts"
+import { anyOf } from "../language/word-lists.ts"
 import { createRecent } from "../message/recall.ts"
+import lists from "./topic-words.json" with { type: "json" }
 
 /** Every statement that may change a rule is compared with every rule in force: readings of so many texts are kept. */
 export const maxKept = 2000
 
 /** Words that say how strongly, how long, to whom or when a rule speaks, and not what about. */
-const empty: ReadonlySet<string> = new Set(
-  "a an the this that these those it its they them their there here he she his her i me my mine we us our ours you your yours who whom whose which what when where why how if then else than as at by for from in into of off on onto out over to under up upon via with within without and or but nor so yet not no never always ever only just also too very more most less least any all each every some both either neither such same other another own be is are was were been being am do does did done doing don dont has have had having will would shall should can cannot could may might must need needs required require requires ought let lets make sure ensure please now new today from going forward future henceforth time times whenever circumstance circumstances unless until except before after while during once again further notice rule rules policy policies instruction instructions remember keep mind note important effective immediately instead rather longer anymore prefer preferred preferably default strictly expressly explicitly absolutely forbidden prohibited allowed permitted allow permit mandatory one ones thing things anything everything nothing use used using get got go goes take about per etc re s t ll ve d m qcode qquote qlink change changed raise raised lower lowered increase increased update updated set supersede replace starting started as of limit cap maximum max minimum min most least exceed ceiling el la los las un una unos unas de del al y o u e en con por para que se su sus tu tus no nunca siempre jamas debe debes deben tiene tienes solo sin mi ahora nuevo nueva es son esta estan todo todos toda todas cada lo le les mas menos hasta a partir adelante der die das den dem des ein eine einen einem und oder nicht nie niemals immer nur muss mussen soll sollen darf durfen ohne mit von zu zum zur im am ist sind auf fur bei ab jetzt le les des du et ou ne pas jamais toujours dans sur est sont sans avec au aux il faut doit doivent ce cette nao os as um uma dos das sempre deve devem sem com nada hace falta aucun aucune rien mon ma mes ton ta tes tu je nous vous besoin meu minha meus minhas du ich mir mich mein meine kein keine keinen uber auch".split(
-    " ",
-  ),
-)
+const empty: ReadonlySet<string> = wordSet(...lists.empty)
 
 /** Words that mean one thing as far as rules go; the first of each row stands for it. */
-const alike: readonly string[] = [
-  "spend spending spent buy buying bought purchase purchases purchasing pay paying payment payments cost costs expense expenses budget order ordering gasta gastar gastes gasto gastos compra compras comprar compres ausgaben kaufe depense depenses gaste compre",
-  "report reports reporting status informe informes reporte reportes bericht berichte rapport rapports relatorio relatorios",
-  "email emails emailing mail mails mailing correo correos courriel courriels mailen e-mail e-mails",
-  "send sends sending sent forward forwards forwarding post posts posting share shares sharing deliver envia envie enviar envies envian manda mandes reenvia reenvies sende senden schicke envoie envoyez envoyer comparte compartas comparta",
-  "deploy deploys deploying deployment deployments ship release releases despliega despliegues desplegar",
-  "delete deletes deleting drop drops remove removes removing erase wipe truncate borra borres borrar elimina elimines eliminar losche loschen supprime supprimer apague",
-  "production prod produccion produktion",
-  "secret secrets key keys password passwords credential credentials token tokens contrasena contrasenas clave claves passwort",
-  "reply replies replying answer answers answering respond responds responding response responses write writes writing speak responde responder responda respondas escribe antworte reponds",
-  "language english spanish german french chinese japanese portuguese idioma ingles espanol sprache englisch deutsch langue anglais francais",
-  "approval approvals approve approved permission consent authorization authorisation sign-off signoff confirmation aprobacion autorizacion permiso genehmigung zustimmung accord autorisation",
-  "external outside outsider outsiders externo externos externa externas extern externe externes",
-  "commit commits committing",
-  "edit edits editing touch touches touching modify modifies modifying",
-  "test tests testing prueba pruebas",
-  "customer customers client clients cliente clientes kunde kunden",
-  "disclose discloses disclosing reveal reveals revealing expose leak revela reveles revelar",
-]
-
 const standsFor: ReadonlyMap<string, string> = new Map(
-  alike.flatMap((row) => {
+  lists.alike.flatMap((row) => {
     const [first = "", ...rest] = row.split(" ")
     return [first, ...rest].map((word) => [word, first] as const)
   }),
@@ -57,8 +36,7 @@ const wideAlike: readonly (readonly [pattern: RegExp, word: string])[] = [
   [/客户|用户|顾客/g, "customer"],
 ]
 
-const wideEmpty =
-  /从现在(?:起|开始)|今后|以后|不要|不得|禁止|严禁|切勿|请勿|不能|不许|不准|必须|务必|应该|应当|一定要|总是|始终|永远|绝不|任何|所有|一律|每次|只能|仅限|最多|至少|不超过|超过|未经|除非|上限|改为|改成|现在|现|请|都|的|了|到|在|给|向|为|将|把|用|使用|需要|需|或|和|与|是|元|我|你|您/g
+const wideEmpty = new RegExp(anyOf(lists.wideEmpty), "g")
 
 /** Does a word say how strongly, how long, to whom or when, and not what about? */
 export const isEmptyWord = (word: string): boolean => empty.has(word)
@@ -162,8 +140,15 @@ function wideTopics(run: string): readonly string[] {
 }
 
 /** Amounts, addresses, names of channels, code: what a later rule may change. See `valuesOf`. */
-const values =
-  /`[^`\n]{1,200}`|"[^"\n]{1,200}"|“[^”\n]{1,200}”|\bhttps?:\/\/\S{1,300}|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}|(?<![\w&])[#@][\p{L}][\p{L}\p{N}_-]{1,40}|\b[a-z]{2}-[a-z]{3,12}-\d\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:[$€£¥]|usd|eur|gbp)? ?\d[\d.,]{0,20}(?: ?(?:k|m|%|usd|eur|gbp|dollars?|euros?|元|美元|块|pesos|euro))?/giu
+const values = new RegExp(
+  anyOf(
+    '`[^`\\n]{1,200}`|"[^"\\n]{1,200}"|“[^”\\n]{1,200}”|\\bhttps?://\\S{1,300}',
+    "[\\w.+-]{1,64}@[\\w-]{1,63}(?:\\.[\\w-]{1,63}){1,4}|(?<![\\w&])[#@][\\p{L}][\\p{L}\\p{N}_-]{1,40}",
+    "\\b[a-z]{2}-[a-z]{3,12}-\\d\\b|\\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\\b",
+    "(?:[$€£¥]|usd|eur|gbp)? ?\\d[\\d.,]{0,20}(?: ?(?:k|m|%|usd|eur|gbp|dollars?|euros?|元|美元|块|pesos|euro))?",
+  ),
+  "giu",
+)
 
 /** No value is without one of these. */
 const mayHaveValues = /[`"“@#\d]|:\/\/|day/i
@@ -197,8 +182,7 @@ function isIdentifier(before: string): boolean {
   return word !== undefined && !beforeQuantity.test(word)
 }
 
-const beforeQuantity =
-  /^(?:than|over|under|above|below|most|least|to|of|is|are|be|was|at|in|by|for|within|every|until|after|before|between|and|or|from|max|maximum|min|minimum|limit|cap|budget|exceed|exceeds|exceeding|reach|about|around|only|just|exactly|up|down|with|the|a|an|no|not|now|de|a|hasta|mas|más|menos|por|es|en|cada|auf|uber|über|unter|bis|hochstens|höchstens|plus|moins|jusqu'|use|keep|allow|set|have|need|take|wait|run|retry|spend|spending|pay|paying|buy)$|[\p{Script=Han}]/u
+const beforeQuantity = new RegExp(anyOf(`^${anyOf(lists.beforeQuantity)}$`, "[\\p{Script=Han}]"), "u")
 
 /** Words for numbers, units, currencies, days and languages: what a rule may name another of, by sort. */
 const namedValues: readonly (readonly [sort: string, words: RegExp])[] = [
@@ -214,7 +198,7 @@ const namedValues: readonly (readonly [sort: string, words: RegExp])[] = [
   ["day", /\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b/g],
   [
     "language",
-    /\b(?:english|spanish|german|french|chinese|japanese|portuguese|italian|dutch|polish|swedish|danish|norwegian|welsh|turkish|arabic|hindi|korean|russian|czech|greek|ingles|espanol|aleman|frances|portugues|englisch|deutsch|franzosisch|spanisch|anglais|francais|allemand|espagnol|inglese|italiano|engels|nederlands|duits)\b|英文|英语|中文|汉语|日语|法语|德语|日本語|英語|中国語/g,
+    new RegExp(anyOf(`\\b${anyOf(lists.languages)}\\b`, "英文|英语|中文|汉语|日语|法语|德语|日本語|英語|中国語"), "g"),
   ],
   ["tense", /\b(?:past|present|future|tegenwoordige|verleden) (?:tense|tijd)\b/g],
   ["address", /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/g],
@@ -238,8 +222,10 @@ export const sortedValues = createRecent((seen): ReadonlyMap<string, ReadonlySet
 }, maxKept)
 
 /** What somebody says is over: "no longer 4", "instead of French". */
-const endedThing =
-  /\b(?:no longer|no more(?! than\b)|no(?= \p{L}+[.!]*$)|in place of|switch(?:ed|ing)? from|scrap|instead of|rather than|forget|replac(?:e|es|ing)|not|statt|en vez de|au lieu (?:de|du)|em vez de|invece di|in plaats van)(?: (?:in|at|on|the|an|a|el|la|le|den|das|die))? ([\p{L}\p{N}#@$€.:_-]+)/gu
+const endedThing = new RegExp(
+  `\\b${anyOf(lists.instead)}(?: (?:in|at|on|the|an|a|el|la|le|den|das|die))? ([\\p{L}\\p{N}#@$€.:_-]+)`,
+  "gu",
+)
 
 /** The words of a plain text that somebody says are over. The rule that is meant has them. */
 export const endedThings = createRecent(

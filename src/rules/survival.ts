@@ -1,9 +1,11 @@
 import { type NormalizedText, normalize, originalSpan, rewrite } from "../language/normalize.ts"
 import { cutBehind } from "../language/sentences.ts"
+import { anyOf } from "../language/word-lists.ts"
 import { digestHeading } from "../message/fence.ts"
 import type { Span } from "../message/message.ts"
 import { documentHeading, memoryHeading, operatorHeading, pinsHeading, toolHeading } from "./pin.ts"
 import { isUnspaced, topicWords } from "./rule-topic.ts"
+import words from "./survival-words.json" with { type: "json" }
 import { classesIn, isUnspacedToken, tokensOf } from "./word-classes.ts"
 
 /**
@@ -200,28 +202,23 @@ function leadBefore(text: string, start: number): string {
 
 /** Words of a label or heading that deny, end, soften, narrow or only report what stands under it. */
 const doubt = new RegExp(
-  [
-    "\\b(?:not|no|nor|never|nobody|none|cannot|used to|old|older|ex|former|formerly|previous|previously|earlier|prior|past|until|till|once|was|were|had|void|invalid|obsolete|outdated|moot|dead|retired|deprecated|wrong|false|untrue|myth|joke|jokes|joked|joking|kidding|parody|fiction|ignore|forget|disregard|break|violate|skip|drop|dropped|scrap|stop|against|instead|example|examples|sample|draft|drafts|idea|ideas|optional|ideally|preferably|maybe|perhaps|possibly|probably|might|could|would|should|if|when|whenever|unless|except|only|some|sometimes|mostly|usually|partly|temporary|temporarily|today|tonight|tomorrow|yesterday|weekends?|before|after|during)\\b",
-    "n't\\b|\\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days?\\b|\\bout of (?:date|force)\\b|\\bfor (?:now|the moment|the time being)\\b|\\b(?!user)\\w+ (?:said|says|thinks?|claims?|wrote)$",
-    "\\b(?:rescind|retract|struck|refus|debat|revok|withdr|repeal|cancel|laps|expir|lift|supersed|overrul|overrid|reject|abandon|abolish|suspend|waiv|exempt|except|relax|remov|replac|delet|suggest|propos|recommend|prefer|consider|discuss|claim|pretend|quot|archiv|decline|den(?:y|ied)|disput|discard)\\w*",
-    "\\b(?:sin|nunca|ya no|caducad\\w*|borrador|anterior(?:es|mente)?|antigu[ao]s?|antes|derogad\\w*|anulad\\w*|cancelad\\w*|ignora\\w*|olvida\\w*|falso|falsa|cierto|ejemplos?|preferible\\w*|preferente\\w*|idealmente|hasta|solo|salvo|excepto|si|broma|opcional\\w*|sugerencias?|propuestas?)\\b",
-    "\\b(?:nicht|kein\\w*|nie|niemals|fruher\\w*|alt|alte[nrs]?|ehemal\\w*|uberholt\\w*|aufgehoben\\w*|ungultig\\w*|widerruf\\w*|vergiss|ignorier\\w*|falsch\\w*|beispiel\\w*|moglichst|idealerweise|vielleicht|nur|wenn|falls|bis|ausser|scherz|vorschlag\\w*|entwurf|optional)\\b",
-    "\\b(?:pas|jamais|plus|ancien\\w*|avant|annul\\w*|abrog\\w*|oublie\\w*|ignore\\w*|faux|fausse|exemples?|idealement|seulement|sauf|jusqu|peut-etre|blague|facultati\\w*)\\b",
-    "不|没|未|无|非|勿|别|草案|提议|过时|以前|之前|过去|曾|旧|原|废|撤|取消|作废|失效|过期|忽略|忘|错|假|例|最好|尽量|建议|如果|若|仅|只|除|直到|暂|今天|玩笑|解除",
-  ].join("|"),
+  anyOf(
+    `\\b${anyOf(words.doubtful, words.doubtfulElsewhere)}\\b`,
+    `\\b${anyOf(words.doubtfulStems)}\\w*`,
+    "n't\\b|\\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days?\\b|\\bout of (?:date|force)\\b",
+    "\\bfor (?:now|the moment|the time being)\\b|\\b(?!user)\\w+ (?:said|says|thinks?|claims?|wrote)$",
+    words.doubtfulUnspaced,
+  ),
 )
 
-const ruleNoun =
-  "(?:rules?|limits?|restrictions?|requirements?|instructions?|bans?|polic(?:y|ies)|constraints?|prohibitions?|reglas?|normas?|regeln?|vorgaben?|regles?|consignes?|规则|规定|限制|要求|指示|禁令)"
-const takesBack =
-  "(?:no longer|any ?more|n[o']t appl|n[o']t hold|rescind|revok|withdr|repeal|cancel|void|invalid|lapsed|expired|lifted|ended|removed|supersed|obsolete|outdated|suspend|waive|relax|ignore|forget|disregard|optional|derogad|anulad|cancelad|ya no|nicht mehr|aufgehoben|widerruf|annul|abrog|不再|撤|废|取消|解除|失效)"
+const ruleNoun = anyOf(words.ruleNouns)
+const takesBack = anyOf(words.takingBack)
 const namesRule = new RegExp(`\\b${ruleNoun}\\b|规则|规定|限制|要求|禁令`)
 const anyTakesBack = new RegExp(takesBack)
 /** A neighbouring sentence that names a rule and takes it back. */
 const namesAndTakesBack = new RegExp(`${ruleNoun}.*${takesBack}|${takesBack}.*${ruleNoun}`)
 /** Words with which a sentence points at the one before it, or goes on with it. */
-const pointsBack =
-  /\b(?:this|that|these|those|it|they|them|so|above|unless|except\w*|exempt\w*|but|however|though|actually|correction|instead|or|if|only|eso|esto|esa|ese|lo|pero|salvo|excep\w*|exent\w*|si|das|dies\w*|davon|aber|ausser|ausnahme\w*|ausgenommen|cela|cette|ce|mais|sauf)\b|这|该|此|上面|上述|但|不过|除|例外/
+const pointsBack = new RegExp(anyOf(`\\b${anyOf(words.pointing)}\\b`, "这|该|此|上面|上述|但|不过|除|例外"))
 const pointsAbove = /^\W*(?:this|that|these|those|eso|esto|das|dies\w*|cela)\b|\babove\b|上述|以上/
 /** A sentence with fewer words says nothing of its own. */
 const minOwnWords = 4
@@ -288,8 +285,10 @@ function trimmed(view: NormalizedText, { start, end }: Span): Span {
 }
 
 /** Words of a lead by which what it says may end, hold in part, or be what others say. */
-const ends =
-  /(?<![\p{L}'])(?:until|till|unless|otherwise|end|day|today|today's|week|shift|task|job|while|long|some|few|they|say|tell|told|ask|asks|could|can|would|back|after|before|hasta|final|fin|dia|tarde|hoy|mientras|dure|duren|bis|ende|tag|tages|heute|solange|dauert|journee|no|not|never)(?![\p{L}'])|今天|一天|任务|步骤|直到|为止|部分|暂|不|没/u
+const ends = new RegExp(
+  anyOf(`(?<![\\p{L}'])${anyOf(words.ending)}(?![\\p{L}'])`, "今天|一天|任务|步骤|直到|为止|部分|暂|不|没"),
+  "u",
+)
 
 /** Words of leads that say only for how long, or that it is a rule: a lead with any other word says something else as well. */
 const framing: ReadonlySet<string> = new Set([

@@ -58,7 +58,7 @@ const tokenPattern =
 const phrases = lazy((): ReadonlyMap<string, readonly string[]> => {
   const known = new Map<string, string[]>()
   for (const [name, list] of Object.entries(wordLists.words)) {
-    const [single = "", ...longer] = plain(list).split("|")
+    const [single = "", ...longer] = plain(list.join(" ")).split("|")
     for (const entry of [...single.trim().split(" "), ...longer.map((phrase) => phrase.trim())])
       known.set(entry, [...(known.get(entry) ?? []), name])
   }
@@ -68,7 +68,7 @@ const phrases = lazy((): ReadonlyMap<string, readonly string[]> => {
 const maxPhrase = 5
 const runs = lazy((): readonly (readonly [string, string])[] =>
   Object.entries(wordLists.runs).flatMap(([name, list]) =>
-    plain(list)
+    plain(list.join(" "))
       .split(" ")
       .map((sign) => [sign, name] as const),
   ),

@@ -11,7 +11,7 @@ export type Action = (typeof actions)[number]
 const verbs: readonly (readonly [Action, ReadonlySet<string>])[] = wordSetsOf(lists.actions.verbs)
 
 /** Nouns that are verbs elsewhere: `get_order` reads, and `order_details` too. */
-const nouns = wordSet(lists.actions.nouns)
+const nouns = wordSet(...lists.actions.nouns)
 
 /** The words of a tool's name in plain letters, in whatever language. */
 const nameWords = (tool: string): readonly string[] => wordsOf(tool.slice(0, 200)).map(fold)
@@ -24,8 +24,8 @@ const noMoney =
   /^(?:human|humans|agent|agents|call|chat|file|files|ownership|owner|data|control|session|repo|repository|conversation|operator|representative|support|domain)$/
 
 /** Deeds that are things as well, in a name that ends in what is told about one: `refund_status`, `transfer_history`. */
-const deedsAsThings = wordSet(lists.actions.deedsAsThings)
-const reports = wordSet(lists.actions.reports)
+const deedsAsThings = wordSet(...lists.actions.deedsAsThings)
+const reports = wordSet(...lists.actions.reports)
 
 export function actionsOfWords(given: readonly string[]): readonly Action[] {
   // `deletecollection` deletes.
@@ -67,7 +67,7 @@ export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet
   return found
 }
 
-const paying = wordSet(lists.actions.paying)
+const paying = wordSet(...lists.actions.paying)
 const reads = /^(?:read|query)$/
 const currencyCode =
   /^(?:USD|EUR|GBP|JPY|CHF|CNY|INR|BRL|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|TRY|MXN|ZAR|KRW|SGD|HKD|THB|ILS|AED|SAR|BTC|ETH|USDC|USDT)$/
@@ -140,7 +140,7 @@ const wholeSum =
   /^\s*(?:[$€£¥]|(?:usd|eur|gbp|chf|cad|aud)\s)\s*\d[\d.,' ]*$|^\s*\d[\d.,' ]*\s?(?:[$€£¥]|usd|eur|euros?|gbp|chf|dollars?|cad|aud)\s*$/i
 
 /** Tools that use what a screen shows; what they press says what it does. */
-const pressing = wordSet(lists.actions.pressing)
+const pressing = wordSet(...lists.actions.pressing)
 /** A thing to press that has a price on it, or a word for paying. */
 const isOffer = ({ text, folded, value }: Leaf): boolean =>
   typeof value === "string" &&

@@ -1,3 +1,5 @@
+import { anyOf } from "../../language/word-lists.ts"
+
 /** The texts that a program puts together of what it has in quotes, read without running it. */
 
 /** Calls that are looked at in one program, and characters of each. */
@@ -65,8 +67,15 @@ const joinedLists = (code: string): string =>
       (_whole, list: string, _quote, sign: string) => `"${textsIn(list).join(sign)}"`,
     )
 
-const home =
-  /\b(?:pathlib\.)?Path\.home\(\)|\bos\.path\.expanduser\(\s*["']~["']\s*\)|\b(?:os\.)?homedir\(\)|\bDir\.home\b|\b(?:os\.environ|process\.env|ENV)(?:\.HOME\b|(?:\.(?:get|fetch))?[[(]\s*["']HOME["']\s*[\])])|\$ENV\{["']?HOME["']?\}|\bos\.getenv\(\s*["']HOME["']\s*\)/g
+const home = new RegExp(
+  anyOf(
+    "\\b(?:pathlib\\.)?Path\\.home\\(\\)|\\bos\\.path\\.expanduser\\(\\s*[\"']~[\"']\\s*\\)",
+    "\\b(?:os\\.)?homedir\\(\\)|\\bDir\\.home\\b",
+    "\\b(?:os\\.environ|process\\.env|ENV)(?:\\.HOME\\b|(?:\\.(?:get|fetch))?[[(]\\s*[\"']HOME[\"']\\s*[\\])])",
+    "\\$ENV\\{[\"']?HOME[\"']?\\}|\\bos\\.getenv\\(\\s*[\"']HOME[\"']\\s*\\)",
+  ),
+  "g",
+)
 
 /** Two texts in different quotes that are put together. */
 const mixed = /(["'])([^"'\\\n]{0,300})\1\s{0,4}\)?\s{0,4}([+./])\s{0,4}(?!\1)(["'])([^"'\\\n]{0,300})\4/

@@ -1,9 +1,10 @@
 import { namedPatterns, wordSet } from "../../language/word-forms.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { argumentsOf, argumentTexts, literal, plainCode, type TextNames, unescaped } from "./code-text.ts"
+import words from "./code-words.json" with { type: "json" }
 import type { Effect } from "./command-table.ts"
 import { namesControl } from "./controls.ts"
 import { type Open, type OpenFacts, type OpenKind, open } from "./leaf.ts"
-import lists from "./words.json" with { type: "json" }
 
 /** What a program in a language other than a shell's does as far as its calls say, with the texts quoted in it. */
 type CodeFacts = {
@@ -29,50 +30,72 @@ type CodeFacts = {
 const maxLiterals = 5_000
 
 const calls: readonly (readonly [Effect, RegExp])[] = namedPatterns({
-  delete: [
-    /\b(?:os\.(?:remove|unlink|rmdir|removedirs)|shutil\.rmtree|unlink(?:Sync)?|rm(?:dir)?Sync|rimraf|fs\.rm|File\.delete|FileUtils\.rm\w*|rmtree|deleteMany|dropDatabase|Deno\.remove|RemoveAll|remove_dir_all)\s*\(|\.unlink\s*\(|\.rmdir\s*\(/,
-  ],
+  delete: [new RegExp(anyOf(`\\b${anyOf(words.fileDeleters)}\\s*\\(`, "\\.unlink\\s*\\(|\\.rmdir\\s*\\("))],
   write: [
-    /\bopen\s*\([^)\n]{0,300}["'](?:[wax]\+?[bt]?|r\+)["']|\bopen\s*\(?[^;\n]{0,100}["']\s*>|\bwrite(?:File|FileSync|_text|_bytes|lines|TextFile|Text)?\s*\(|\b(?:os\.(?:rename|chmod|mkdir|makedirs|symlink|link)|shutil\.(?:copy\w*|move)|fs\.\w*(?:append|rename|mkdir|copy|symlink|chmod|truncate|write)\w*|File\.(?:write|rename)|IO\.write|file_put_contents|appendFile(?:Sync)?|Bun\.write|(?:to_(?:csv|json|excel|parquet|pickle|feather|hdf|sql|html|stata|netcdf|file)|save(?:fig|txt|z|_pretrained|_model|_img)?|np\.save\w*|write_(?:csv|parquet|json|html|image|gbq)))\s*\(|\bprint\s*>>?\s*"|\b(?:Dir\.mkdir|mkdir|rename|symlink)\b\s*[("']|\.(?:touch|mkdir|rename|symlink_to|chmod)\s*\(/,
+    new RegExp(
+      anyOf(
+        "\\bopen\\s*\\([^)\\n]{0,300}[\"'](?:[wax]\\+?[bt]?|r\\+)[\"']|\\bopen\\s*\\(?[^;\\n]{0,100}[\"']\\s*>",
+        "\\bwrite(?:File|FileSync|_text|_bytes|lines|TextFile|Text)?\\s*\\(",
+        `\\b${anyOf(words.fileWriters, `to_${anyOf(words.tableFormats)}`, words.tableWriters)}\\s*\\(`,
+        '\\bprint\\s*>>?\\s*"|\\b(?:Dir\\.mkdir|mkdir|rename|symlink)\\b\\s*[("\']',
+        "\\.(?:touch|mkdir|rename|symlink_to|chmod)\\s*\\(",
+      ),
+    ),
   ],
   read: [
     /\bopen\s*\(|\bread(?:File|FileSync|_text|_bytes|lines?|TextFile)?\s*\(|\bFile\.(?:read|open)|file_get_contents\s*\(/,
   ],
   network: [
-    /\b(?:requests|httpx|aiohttp|urllib(?!\.parse)|urllib2|urllib3|urlopen|axios|fetch|http\.client|http\.get|https\.get|http\.request|https\.request|socket|paramiko|sendBeacon|EventSource|HTTPSConnection|HTTPConnection|ftplib|telnetlib|WebClient|WebSocket|XMLHttpRequest|Net::HTTP|LWP|HTTParty|Faraday|got|ky|superagent|curl_init|curl_exec|net\.connect|net['"]?\)\.connect|net\.createConnection|dgram|dns|tls\.connect|fsockopen|pfsockopen|stream_socket_client|TCPSocket|UDPSocket|TcpClient|IO::Socket(?:::\w+)?|HttpClient|HttpURLConnection|open_connection|create_connection|create_datagram_endpoint|getaddrinfo|gethostby\w+|Deno\.(?:connect|connectTls|resolveDns)|Bun\.connect|net\.Dial\w*|tls\.Dial\w*|http\.(?:Get|Post|NewRequest)|UrlFetchApp)\b\s*[.(:]/,
-    /\b(?:import|from|require|use|__import__|import_module)\b\s*\(?\s*["']?(?:node:)?(?:socket|socketserver|ssl|requests|httpx|aiohttp|urllib[23]?(?!\.parse)|http\.client|ftplib|telnetlib|paramiko|smtplib|imaplib|poplib|nntplib|xmlrpc|websockets?|pycurl|grpc|dns|dgram|tls|https?2?|axios|node-fetch|undici|got|superagent|net|Net::\w+|LWP)\b["']?(?!\s*\.)/,
+    new RegExp(`\\b${anyOf(words.networkNames)}\\b\\s*[.(:]`),
+    new RegExp(
+      `\\b(?:import|from|require|use|__import__|import_module)\\b\\s*\\(?\\s*["']?(?:node:)?${anyOf(words.networkModules)}\\b["']?(?!\\s*\\.)`,
+    ),
   ],
   send: [
-    /\b(?:requests|httpx|axios|session|client|got|ky|superagent)\.(?:post|put|patch|delete|request)\s*\(|\bsmtplib\b|\bnodemailer\b|\bsendmail\s*\(|\bsend_message\s*\(|\bsend_?e?[Mm]ail\w*\s*\(|\bsendEmail\w*\s*\(|\.send\s*\(|\bmail\s*\(|method\s*[:=]\s*["'](?:POST|PUT|PATCH|DELETE)|\bRequest\([^)]{0,200}data\s*=/,
+    new RegExp(
+      anyOf(
+        "\\b(?:requests|httpx|axios|session|client|got|ky|superagent)\\.(?:post|put|patch|delete|request)\\s*\\(",
+        "\\bsmtplib\\b|\\bnodemailer\\b|\\bsendmail\\s*\\(|\\bsend_message\\s*\\(|\\bsend_?e?[Mm]ail\\w*\\s*\\(",
+        "\\bsendEmail\\w*\\s*\\(|\\.send\\s*\\(|\\bmail\\s*\\(|method\\s*[:=]\\s*[\"'](?:POST|PUT|PATCH|DELETE)",
+        "\\bRequest\\([^)]{0,200}data\\s*=",
+      ),
+    ),
   ],
-  execute: [
-    /\b(?:os\.(?:system|popen|exec\w*|spawn\w*|posix_spawn\w*)|subprocess\.\w+|child_process|exec(?:Sync|File|FileSync)?|spawn(?:Sync)?|popen|shell_exec|passthru|proc_open|Runtime\.getRuntime|Deno\.(?:run|Command)|Bun\.(?:spawn|\$)|pty\.spawn|commands\.getoutput)\s*[.(]/,
-  ],
+  execute: [new RegExp(`\\b${anyOf(words.commandRunners)}\\s*[.(]`)],
 })
 
-const networkCalls =
-  /\b(?:requests|httpx|axios|session|client|got|ky|superagent|https?|urllib\.request|Net::HTTP|HTTParty|Faraday)\.(?:get|post|put|patch|delete|head|options|request|stream|urlopen|urlretrieve|start)\s*\(|\b(?:fetch|urlopen|urlretrieve|axios|got|WebSocket|curl_init|file_get_contents|connect|create_connection|createConnection)\s*\(/g
-const fileCalls =
-  /(?<![\w.])open\s*\(|\b(?:readFile|readFileSync|read_csv|read_json|read_text|createReadStream|readTextFile|file_get_contents|File\.(?:read|open|readlines)|IO\.read|loadtxt|np\.load|json\.load_file|readDir\w*|readdir\w*|opendir|read_dir|listdir|scandir|os\.walk|Deno\.(?:open|stat|lstat|readLink)\w*|ReadFile|ReadDir|os\.Open)\s*\(/g
-const changeCalls =
-  /\b(?:writeFile|writeFileSync|appendFile|appendFileSync|unlink|unlinkSync|rm|rmSync|rmdir|rmdirSync|rename|renameSync|copyFile|copyFileSync|createWriteStream|os\.(?:remove|unlink|rmdir|rename|chmod)|shutil\.(?:rmtree|copy\w*|move)|File\.(?:write|delete|rename)|FileUtils\.\w+|file_put_contents|rmtree)\s*\(/g
+const networkCalls = new RegExp(
+  anyOf(
+    `\\b${anyOf(words.networkClients)}\\.${anyOf(words.networkMethods)}\\s*\\(`,
+    `\\b${anyOf(words.networkFunctions)}\\s*\\(`,
+  ),
+  "g",
+)
+const fileCalls = new RegExp(anyOf("(?<![\\w.])open\\s*\\(", `\\b${anyOf(words.fileReaders)}\\s*\\(`), "g")
+const changeCalls = new RegExp(`\\b${anyOf(words.fileChangers)}\\s*\\(`, "g")
 const statementCalls =
   /\.(?:execute|executemany|executescript|raw|query|exec_driver_sql|\$executeRawUnsafe|\$queryRawUnsafe)\s*\(/g
-const shellCalls =
-  /(?:os\.(?:system|popen|exec\w*|spawn\w*)|subprocess\.\w{1,30}|exec(?:Sync|File|FileSync)|(?:child_process['"]?\)?|cp|childProcess)\.exec|(?<![.\w])exec(?=\s*\(\s*["'`])|spawn(?:Sync)?|popen|shell_exec|passthru|proc_open|(?<!\w)system|Popen|check_output|check_call|getoutput|Deno\.Command|Bun\.spawn)\s{0,20}\(\s{0,20}/g
+const shellCalls = new RegExp(`${anyOf(words.shellFunctions)}\\s{0,20}\\(\\s{0,20}`, "g")
 const evaluations =
   /(?<![.\w])(?:eval|exec|Function|compile|execfile|instance_eval|class_eval|loadstring|create_function|assert_options)\s*\(\s*/g
 
 /** Ways to call something by a name that is put together, or to read a program out of data. */
-const dynamic =
-  /\bgetattr\s*\(|\bglobals\s*\(\)|\b__builtins__\b|\b__import__\s*\(\s*(?!["'])|\bimportlib\b|\b(?:globalThis|window|process\.mainModule|module\.constructor|Reflect)\s*[[.]\s*(?:["'`]|apply|get)|\[\s*(?:["'`][^"'`\n]*["'`]\s*\+|atob|String\.fromCharCode)|\bfromCharCode\b[\s\S]{0,200}\b(?:eval|exec|Function)\b|\b(?:marshal|pickle)\.loads?\b|\bconstructor\s*\(\s*["'`]return|\bvm\.run\w+\s*\(|\bctypes\b|\bcffi\b/
+const dynamic = new RegExp(
+  anyOf(
+    "\\bgetattr\\s*\\(|\\bglobals\\s*\\(\\)|\\b__builtins__\\b|\\b__import__\\s*\\(\\s*(?![\"'])",
+    "\\bimportlib\\b",
+    "\\b(?:globalThis|window|process\\.mainModule|module\\.constructor|Reflect)\\s*[[.]\\s*(?:[\"'`]|apply|get)",
+    "\\[\\s*(?:[\"'`][^\"'`\\n]*[\"'`]\\s*\\+|atob|String\\.fromCharCode)",
+    "\\bfromCharCode\\b[\\s\\S]{0,200}\\b(?:eval|exec|Function)\\b|\\b(?:marshal|pickle)\\.loads?\\b",
+    "\\bconstructor\\s*\\(\\s*[\"'`]return|\\bvm\\.run\\w+\\s*\\(|\\bctypes\\b|\\bcffi\\b",
+  ),
+)
 
 const hostLiteral =
   /^(?:[a-z][a-z\d+.-]*:\/\/\S+|(?:[\w-]+\.)+(?!(?:py|js|ts|json|txt|csv|md|html?|ya?ml|toml|xml|log|sql|db|png|jpe?g|pdf|sh)$)[a-z]{2,}(?::\d+)?)$/i
 
 /** Modules for files: a call of theirs that is not known to look changes something. */
-const fileModules =
-  /\b(?:os|fs|fsp|fsPromises|shutil|FileUtils|File|Dir|Deno|Files|ioutil)\.(?!(?:path|sep|environ|getcwd|getenv|getpid|listdir|walk|scandir|stat|lstat|cpu_count|name|uname|access|exists\w*|exist\?|is\w*|file\?|directory\?|read\w*|open\w*|glob|join|basename|dirname|extname|expand_path|each\w*|entries|children|pwd|realpath\w*|which|disk_usage|get_terminal_size|createReadStream|constants|promises|watch\w*|size\??|mtime|foreach|args|env|cwd|fsencode|fspath|linesep|devnull|urandom|system|popen|exec\w*|spawn\w*|kill|getppid|getuid|getlogin|times|Command|run|version|lines|list|newBufferedReader|ReadFile|ReadDir|ReadAll)\b)\w+/
+const fileModules = new RegExp(`\\b${anyOf(words.fileModules)}\\.(?!${anyOf(words.fileLookers)}\\b)\\w+`)
 /** What a program takes by name out of the module for files: `import { rm } from "node:fs/promises"`. */
 const fromFiles =
   /(?:import\s*\{([^}]{1,400})\}\s*from\s*|(?:const|let|var)\s*\{([^}]{1,400})\}\s*=\s*(?:await\s+import|require)\s*\(\s*)["'](?:node:)?(?:fs(?:\/promises)?|fs-extra)["']/g
@@ -110,23 +133,41 @@ const cloudChanges =
   /\.(?:create|run|delete|put|terminate|modify|launch|provision|destroy|deploy|update|start|stop|attach|detach|copy|upload|patch|replace|scale|invoke|authorize|revoke)_?[A-Za-z_]\w*\s*\(/
 
 /** Calls that look, connect, or work on what was read; those of statements are read as such. */
-const looking =
-  /^(?:redis|strictredis|\w*(?:client|connection|engine|pool)|get\w*|fetch\w*|find\w*|list\w*|read\w*|load\w*|loads|dump|dumps|describe\w*|show\w*|scan\w*|query\w*|execute\w*|select\w*|where|filter\w*|order_?by|group_?by|sort\w*|limit|head\w*|tail|count\w*|sum|mean|median|min|max|agg\w*|aggregate|describe|info|keys|values|items|h?mget|hgetall|lrange|llen|smembers|zrange|ttl|exists|ping|connect\w*|cursor|close|client|resource|session|from_url|format|join|split|strip\w*|replace|lower|upper|startswith|endswith|append|extend|encode|decode|print\w*|log|error|map|forEach|reduce|slice|concat|includes|then|catch|json|text|status|to_(?:dict|list|string|numpy|pandas|frame|json|csv)|plot\w*|iter\w*|collection|database|db|table|paginate|get_paginator|raise_for_status|stringify|parse\w*|all|first|one|scalar\w*|rollback|explain|stats|isoformat|strftime|now|today|year|round|test|exec|match\w*|search|group)$/i
+const looking = new RegExp(`^${anyOf(words.looking)}$`, "i")
 const methodCalls = (text: string): readonly string[] =>
   [...text.slice(0, 100_000).matchAll(/\.(\w+)\s*\(/g)].map(([, name = ""]) => name)
 
 /** Libraries for repositories and their hosts, and calls of theirs that overwrite or delete. */
 const repositories =
   /\b(?:import|from|require|use)\b[^\n]{0,80}\b(?:git|pygit2|dulwich|GitPython|simple-git|isomorphic-git|nodegit|github3?|PyGithub|gitlab|octokit|rugged|bitbucket)\b|\boctokit\b|\bgit\.Repo\b/i
-const overwrites =
-  /\bpush\w*\s*\([^;\n]{0,400}(?:\bforce\b|\bmirror\b|\bdelete\b|\bprune\b|["'`][+:]|["'`]-{1,2}(?:f|d|force|delete|mirror|prune)|\*\*|\.\.\.)|\bforce["']?\s*[:=]\s*(?:true|1)\b|\.(?:delete_?(?:ref|git_ref|branch|repo|repository|tag|project|release)|deleteRef|deleteBranch|removeBranch)\w*\s*\(|\bDELETE \/repos\/|\b(?:repo|repository|project|branch|ref)\w*\.(?:delete|remove|archive)\s*\(/i
+const overwrites = new RegExp(
+  anyOf(
+    `\\bpush\\w*\\s*\\([^;\\n]{0,400}${anyOf(words.pushOptions)}`,
+    "\\bforce[\"']?\\s*[:=]\\s*(?:true|1)\\b",
+    "\\.(?:delete_?(?:ref|git_ref|branch|repo|repository|tag|project|release)|deleteRef|deleteBranch|removeBranch)\\w*\\s*\\(",
+    "\\bDELETE /repos/|\\b(?:repo|repository|project|branch|ref)\\w*\\.(?:delete|remove|archive)\\s*\\(",
+  ),
+  "i",
+)
 
 /** Calls that fetch what they name unless it is there already. */
-const fetched =
-  /\.(?:download|from_pretrained|snapshot_download|hf_hub_download|load_dataset|fetch_\w+)\s*\(|\b(?:load_dataset|snapshot_download|hf_hub_download|download_file|fetch_openml)\s*\(|\bhub\.load\s*\(|\bimport\s[^\n]{0,200}\bfetch_\w+/
+const fetched = new RegExp(
+  anyOf(
+    `\\.${anyOf(words.downloadMethods)}\\s*\\(`,
+    `\\b${anyOf(words.downloadFunctions)}\\s*\\(`,
+    "\\bhub\\.load\\s*\\(|\\bimport\\s[^\\n]{0,200}\\bfetch_\\w+",
+  ),
+)
 /** Calls of those who move money, or of something named after it. */
-const pays =
-  /\b(?:stripe|paypal|braintree|adyen|mollie|razorpay|square|wise)\b[\w.]{0,80}\.(?:create|capture|confirm|pay|send|execute|transfer|refund)\w*\s*\(|\b(?:payments?|payouts?|charges?|transfers?|payment_?intents?|refunds?|purchases?|checkouts?)\.(?:create|capture|confirm|execute|submit|send|make|place)\w*\s*\(|\b(?:make|send|create|submit|place|market|limit)_?(?:payment|payout|transfer|purchase|order|bid)s?\s*\(|\bPayment\w*\s*\(|\.(?:buy|sell|purchase|pay|charge|withdraw|payout|donate)\s*\(/i
+const pays = new RegExp(
+  anyOf(
+    `\\b${anyOf(words.payers)}\\b[\\w.]{0,80}\\.${anyOf(words.paying)}\\w*\\s*\\(`,
+    `\\b${anyOf(words.paymentObjects)}\\.(?:create|capture|confirm|execute|submit|send|make|place)\\w*\\s*\\(`,
+    "\\b(?:make|send|create|submit|place|market|limit)_?(?:payment|payout|transfer|purchase|order|bid)s?\\s*\\(",
+    "\\bPayment\\w*\\s*\\(|\\.(?:buy|sell|purchase|pay|charge|withdraw|payout|donate)\\s*\\(",
+  ),
+  "i",
+)
 
 /** Addresses that are taken apart or put together, and not called. */
 const takesApart = /\burllib\.parse\b|\burlparse\s*\(|\burlsplit\s*\(|\bnew URL\s*\(/
@@ -269,8 +310,15 @@ function readCalls(text: string, names: TextNames, effects: Set<Effect>, unresol
   return urls
 }
 
-const mailTargets =
-  /\bsendmail\s*\([^,()]{0,300},\s*(\[[^\]]*\]|[^,)\n]+)|\bsend_?(?:e?mail)\w*\s*\(\s*([^,)\n{]+)|(?:\bto|\bcc|\bbcc|\[["'](?:To|Cc|Bcc)["']\])\s*[:=](?!=)\s*(\[[^\]]*\]|[^,;)}\n]+)|(?:->|\.)(?:to|cc|bcc|recipients?|rcpt|add_?(?:to|cc|bcc|recipient)|addAddress)\s*\(\s*([^)\n]{1,300})/gi
+const mailTargets = new RegExp(
+  anyOf(
+    "\\bsendmail\\s*\\([^,()]{0,300},\\s*(\\[[^\\]]*\\]|[^,)\\n]+)",
+    "\\bsend_?(?:e?mail)\\w*\\s*\\(\\s*([^,)\\n{]+)",
+    "(?:\\bto|\\bcc|\\bbcc|\\[[\"'](?:To|Cc|Bcc)[\"']\\])\\s*[:=](?!=)\\s*(\\[[^\\]]*\\]|[^,;)}\\n]+)",
+    "(?:->|\\.)(?:to|cc|bcc|recipients?|rcpt|add_?(?:to|cc|bcc|recipient)|addAddress)\\s*\\(\\s*([^)\\n]{1,300})",
+  ),
+  "gi",
+)
 
 /** Does a program send mail to someone whom it finds out when it runs? */
 function mailsUnknown(text: string, names: TextNames): boolean {
@@ -327,8 +375,7 @@ function scriptsIn(text: string, language: string, names: TextNames, unresolved:
 const takingAway =
   /(?:\b|[._])(?:delete\w*|unlink\w*|rm|rm_?rf?|rmSync|removeSync|remove\w*|drop\w*|destroy\w*|purge\w*|truncate\w*|rmtree|flush\w*)\s*[("'\s]/i
 
-const mailLibraries =
-  /\b(?:smtplib|nodemailer|sendMail|sendmail|sendEmail|MailApp|GmailApp|send_(?:\w+_)?e?mail|yagmail|redmail|mailgun|sendgrid|postmark(?:er)?|emails|resend|SMTP|ActionMailer|outgoing message|tell application "(?:Mail|Messages|Microsoft Outlook|Spark)")\b/
+const mailLibraries = new RegExp(`\\b${anyOf(words.mailLibraries)}\\b`)
 
 /** What a program may have to do with that hands something to a module of which nothing is known, by the words in it. */
 const subjects: readonly (readonly [what: OpenKind, words: RegExp])[] = [
@@ -348,7 +395,7 @@ const mayConcern = (text: string): readonly OpenKind[] => [
 ]
 
 /** Modules of the usual languages that use no network by themselves: what a program loads beside these may do anything. */
-const offline = wordSet(...Object.values(lists.modules))
+const offline = wordSet(...Object.values(words.modules).flat())
 
 /** Ways to load a module in the usual languages. A relative one is a file of the project. */
 const loads: readonly RegExp[] = [
@@ -365,8 +412,7 @@ const loads: readonly RegExp[] = [
 /** Parts of such modules that do use it. */
 const online =
   /^(?:logging\.(?:handlers|config)|multiprocessing\.(?:connection|managers)|concurrent\.interpreters|tkinter\.dnd)$/
-const strangeLoop =
-  /\basyncio\.(?!(?:run|sleep|gather|wait|wait_for|create_task|ensure_future|Queue|Lock|Semaphore|BoundedSemaphore|Event|Condition|to_thread|timeout|TaskGroup|Task|Future|as_completed|shield|CancelledError|TimeoutError|iscoroutine\w*|get_running_loop|get_event_loop|new_event_loop|set_event_loop\w*|create_subprocess_\w+|subprocess|current_task|all_tasks|Runner|run_coroutine_threadsafe)\b)\w+/
+const strangeLoop = new RegExp(`\\basyncio\\.(?!${anyOf(words.loopFunctions)}\\b)\\w+`)
 
 /** The first module that a program loads of which nobody has said that it uses no network. */
 function strangeModule(code: string): string | undefined {

@@ -1,5 +1,7 @@
+import { anyOf } from "../../language/word-lists.ts"
 import { present } from "../../message/present.ts"
 import { type Effect, isDryRun } from "./command-table.ts"
+import words from "./command-words.json" with { type: "json" }
 import { attachedProgram, type RunCommand } from "./commands.ts"
 import { type Open, open } from "./leaf.ts"
 import { type Access, type PathFact, patchedFiles, pathFact } from "./paths.ts"
@@ -21,8 +23,7 @@ const takesNames = (name: string, words: readonly string[]): boolean =>
 const namesOnly = /^(?:ls|dir|stat|du|tree|realpath|readlink|eza|exa|lsd)$/
 
 /** Programs whose words are no files. */
-export const wordless =
-  /^(?:echo|printf|true|false|:|test|\[|\[\[|exit|return|sleep|date|seq|expr|let|wait|jobs|kill|killall|pkill|pgrep|shift|export|set|unset|local|declare|typeset|readonly|alias|unalias|read|break|continue|pwd|whoami|hostname|uname|id|ps|which|command|trap|ulimit|umask|history|man|help|tput|clear|yes|bc|getent|groups|w|who|last|lsof|ss|netstat|ping|dig|nslookup|whois|systemctl|service|journalctl|mail|mailx|mutt|sendmail|basename|dirname|tr|cut|column|rev|fold|top|free|uptime|df|xargs|sudo|env|nohup|time|timeout)$/
+export const wordless = new RegExp(`^${anyOf(words.wordless)}$`)
 export function readFiles(reading: Files, command: RunCommand, effects: ReadonlySet<Effect>): void {
   const { name, directory, writesTo, readsFrom } = command
   const words = command.words.slice(1)
@@ -109,8 +110,7 @@ function below(name: string, words: readonly string[], word: string): string {
 }
 
 const filters = /^(?:e|f|z)?grep$|^(?:rg|ag|ack|sed|awk|gawk|mawk|jq|yq|perl)$/
-const textOptions =
-  /^(?:-[mnkeEABCtjdscwulFiIpxyr]|--(?:message|author|format|pretty|grep|jobs|title|body|tag|name|label|since|until|depth|max-count|context|type|glob|include|exclude|regexp|filter|reporter|timeout|port|user|branch|base|head))$/
+const textOptions = new RegExp(`^${anyOf("-[mnkeEABCtjdscwulFiIpxyr]", `--${anyOf(words.textOptions)}`)}$`)
 
 type FileWord = {
   readonly word: string

@@ -1,5 +1,7 @@
+import { anyOf } from "../../language/word-lists.ts"
 import { type Environment, environmentsIn, targetEnvironments } from "./action.ts"
 import type { Effect } from "./command-table.ts"
+import words from "./command-words.json" with { type: "json" }
 import type { RunCommand } from "./commands.ts"
 import { hostOfWord } from "./hosts.ts"
 import { type Open, open } from "./leaf.ts"
@@ -12,7 +14,7 @@ type Reached = { readonly hosts: string[]; readonly mailed: string[]; readonly o
 // Hosts
 
 const valuedOptions: Readonly<Record<string, RegExp | undefined>> = {
-  curl: /^-[HdXouAeFTbcmwKEyYzCQrt]$|^--(?:header|data\S*|request|output|user|user-agent|referer|form\S*|upload-file|cookie\S*|max-time|write-out|cert\S*|key|connect-timeout|retry\S*|json|cacert|output-dir|range|oauth2-bearer|netrc-file|limit-rate|mail-from|mail-rcpt|login-options)$/,
+  curl: new RegExp(anyOf("^-[HdXouAeFTbcmwKEyYzCQrt]$", `^--${anyOf(words.curlOptions)}$`)),
   wget: /^-[OoUPaetTwQ]$|^--(?:header|output-\w+|user-agent|directory-prefix|post-data|post-file|body-data|body-file|method|user|password|timeout|tries|referer)$/,
   ssh: /^-[bBcDEeFIiJLlmOopQRSWw]$/,
   scp: /^-[cDFiJloPSX]$/,
@@ -24,8 +26,7 @@ const valuedOptions: Readonly<Record<string, RegExp | undefined>> = {
 }
 
 /** Programs that reach a host which is not among their words: a registry, a cloud, a remote that git knows. */
-const hiddenHosts =
-  /^(?:aws|gcloud|az|gsutil|s3cmd|rclone|kubectl|oc|helm|docker|podman|nerdctl|terraform|tofu|pulumi|heroku|vercel|netlify|flyctl|fly|wrangler|gh|glab|hub|npm|pnpm|yarn|bun|pip|pip3|pipx|uv|poetry|conda|mamba|gem|bundle|cargo|go|apt|apt-get|yum|dnf|apk|pacman|brew|choco|winget|snap|nuget|twine|pg_dump|pg_dumpall|mysqldump|mongodump|psql|mysql|mongosh|redis-cli|cloudflared|ngrok|firebase|supabase|doctl|npx|bunx|uvx)$/
+const hiddenHosts = new RegExp(`^${anyOf(words.hiddenHosts)}$`)
 
 export function readHosts(
   reading: Reached,
@@ -73,8 +74,7 @@ export function readHosts(
     open(reading.open, "hosts", `the host that ${name} reaches is in a variable`)
 }
 
-const fileEnding =
-  /^[\w.-]+\.(?:bin|dat|parquet|img|iso|bz2|xz|zst|bak|tmp|out|wav|mp[34]|svg|gif|jpeg|webp|ipynb|npy|npz|h5|pkl|py|js|mjs|cjs|ts|tsx|jsx|sh|json|ya?ml|txt|md|tf|toml|log|csv|html?|tar|gz|tgz|zip|sql|conf|cfg|xml|rb|go|rs|c|h|java|php|lock|pem|key|db|png|jpg|pdf|whl|deb|rpm)$/
+const fileEnding = new RegExp(`^[\\w.-]+\\.${anyOf(words.fileEndings)}$`)
 
 const isLoopback = (host: string): boolean =>
   /^(?:127(?:\.\d+){3}|localhost|\[::1\]|\[::ffff:7f.*\]|0\.0\.0\.0)$/.test(host)
@@ -277,8 +277,7 @@ export const isBuild = (line: string): boolean =>
     line,
   ) && !/^git push/.test(line)
 
-const targetOption =
-  /^(?:-[hdnHea]|--(?:host|hostname|dbname|database|db|namespace|context|kube-context|profile|project|env|environment|stage|cluster|instance|app|workspace|account|subscription|resource-group|server|uri|url|remote|region|config|target|chdir|var-file|db-instance-identifier|db-cluster-identifier|stack|stack-name|name|bucket|table-name|function-name|service)|-chdir|-var-file|-var)$/
+const targetOption = new RegExp(`^${anyOf("-[hdnHea]", `--${anyOf(words.targetOptions)}`, "-chdir|-var-file|-var")}$`)
 const connection = /^[a-z][a-z\d+]{2,20}:\/\//i
 
 /** What a build has made: a folder in it may be named after production, and is none of it. */

@@ -1,15 +1,16 @@
 import { namedPatterns, wordSet, wordSetsOf } from "../../language/word-forms.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { entriesOf, type Words } from "../../message/present.ts"
-import lists from "./words.json" with { type: "json" }
+import words from "./command-words.json" with { type: "json" }
 import { anyWord } from "./words.ts"
 
 /** What a command may do to the world. */
 export type Effect = Words<"read write delete network install privilege send deploy execute remote-code pay unknown">
 
 /** Commands that only look, beside what their options may do. */
-const readers = wordSet(lists.commands.readers)
+const readers = wordSet(...words.readers)
 
-const table: readonly (readonly [Effect, ReadonlySet<string>])[] = wordSetsOf(lists.commands.effects)
+const table: readonly (readonly [Effect, ReadonlySet<string>])[] = wordSetsOf(words.effects)
 
 /** Said by a command's first words: which of its ways only look, and which do more than its name tells. */
 const phrases: readonly (readonly [Effect, RegExp])[] = namedPatterns({
@@ -37,7 +38,17 @@ const phrases: readonly (readonly [Effect, RegExp])[] = namedPatterns({
   ],
   install: [/^(?:npx|bunx|uvx|pipx run) /],
   send: [
-    /^curl .*(?:--mail-rcpt|smtps?:)|^curl .*(?:-d|--data\S*|-F|--form|-T|(?<=\s)-[a-zA-Z]{1,6}[dFT](?= |$)|--upload-file|--json)[ =@]?|^(?:curl|http|xh|wget) .*(?:-X|--request|--method)[ =]?"?(?:post|put|patch|delete)\b|^(?:curl|http|xh|wget) .*-X(?:POST|PUT|PATCH|DELETE)\b|^https? (?:post|put|patch|delete)\b|^wget .*--(?:post|body)|^invoke-\w+ .*-method (?:post|put|patch|delete)|^(?:nc|ncat|netcat|socat|scp|sftp|rsync|ftp) .*[\w.]|^aws s3 (?:cp|mv|sync) \S+ s3:|^gsutil .*(?:cp|mv) \S+ gs:|^rclone (?:copy|sync|move)\b/,
+    new RegExp(
+      anyOf(
+        "^curl .*(?:--mail-rcpt|smtps?:)",
+        "^curl .*(?:-d|--data\\S*|-F|--form|-T|(?<=\\s)-[a-zA-Z]{1,6}[dFT](?= |$)|--upload-file|--json)[ =@]?",
+        '^(?:curl|http|xh|wget) .*(?:-X|--request|--method)[ =]?"?(?:post|put|patch|delete)\\b',
+        "^(?:curl|http|xh|wget) .*-X(?:POST|PUT|PATCH|DELETE)\\b|^https? (?:post|put|patch|delete)\\b",
+        "^wget .*--(?:post|body)|^invoke-\\w+ .*-method (?:post|put|patch|delete)",
+        "^(?:nc|ncat|netcat|socat|scp|sftp|rsync|ftp) .*[\\w.]|^aws s3 (?:cp|mv|sync) \\S+ s3:",
+        "^gsutil .*(?:cp|mv) \\S+ gs:|^rclone (?:copy|sync|move)\\b",
+      ),
+    ),
     // Issues, comments and reviews are read by people.
     /^(?:gh|glab) (?:issue|pr|mr|discussion|release|gist|snippet|incident) (?:comment|create|new|edit|note|review|close|reopen|reply|update)\b/,
   ],
@@ -56,28 +67,37 @@ const lookOnly: readonly RegExp[] = [
   /^iptables (?:-L|--list|-S)|^ufw status|^auditctl -[ls]|^crontab -l|^(?:tar|unzip) -?(?:t|l)\w*(?: |$)/,
   /^(?:pg_dump|pg_dumpall|pg_isready|mysqldump|mongodump)\b/,
   /^(?:pytest|vitest|jest|tsc|eslint|ruff|mypy|biome|npx (?:vitest|jest|tsc|eslint|biome))\b/,
-  /^(?:shellcheck|yamllint|hadolint|actionlint|markdownlint|flake8|pylint|pyright|golangci-lint|tflint|kubeconform|kubeval|cfn-lint|ansible-lint|jsonlint|xmllint|cloc|tokei|scc|ldd|nm|objdump)\b|^(?:prettier|black|isort|rustfmt|clang-format|gofmt) .*(?:--check|--diff|--dry-run|-l|-d|-n)(?: |$)/,
+  new RegExp(
+    anyOf(
+      `^${anyOf(words.checkers)}\\b`,
+      "^(?:prettier|black|isort|rustfmt|clang-format|gofmt) .*(?:--check|--diff|--dry-run|-l|-d|-n)(?: |$)",
+    ),
+  ),
 ]
 
+const repairWays = anyOf(
+  ` --${anyOf(words.repairOptions)}(?=[ =]|$)`,
+  " -u$| format(?! .*--check)\\b| fmt(?! .*--check)\\b",
+)
 /** Checks that are told to put right what they find write files, whatever they do otherwise. */
-const repairs =
-  /^(?:npm|pnpm|yarn|bun|npx|eslint|ruff|biome|stylelint|rubocop|pytest|vitest|jest|cargo|go|golangci-lint|markdownlint|ansible-lint)(?= ).*(?: --(?:fix\S*|write|in-place|auto-?correct\S*|autofix|update-?snapshots?|snapshot-update|apply|unsafe)(?=[ =]|$)| -u$| format(?! .*--check)\b| fmt(?! .*--check)\b)/
+const repairs = new RegExp(`^${anyOf(words.repairers)}(?= ).*${repairWays}`)
 
-const local = wordSet(lists.commands.local)
+const local = wordSet(...words.local)
 
 /** Sub-commands and options with which builders, checkers and editors fetch what they need from elsewhere. */
-const fetches =
-  /^(?:\S+ ){1,3}?(?:install(?:-deps)?|add|require|update|upgrade|self-update|restore|outdated|download|fetch|autoupdate|create-project|get|deps\.get|(?:[\w.-]+:)?(?:resolve|go-offline|get|tree|sources|purge-local-repository))(?= |$)/
+const fetches = new RegExp(
+  `^(?:\\S+ ){1,3}?${anyOf(words.fetchVerbs, `(?:[\\w.-]+:)?${anyOf(words.buildGoals)}`)}(?= |$)`,
+)
 const fetchOptions =
   /^\S+ (?:.* )?--(?:install-extension|update-extensions|refresh-dependencies|with-deps|update-snapshots-of)(?=[ =]|$)/
 /** Builders whose `install` and `update` put into place what they have built. */
-const placesOnly = wordSet(lists.commands.placesOnly)
+const placesOnly = wordSet(...words.placesOnly)
 
 /** Programs that do what their statements say. */
-const clients = wordSet(lists.commands.clients)
+const clients = wordSet(...words.clients)
 
 /** Programs that act on something far away, and change it unless they are known to look. */
-const clouds = wordSet(lists.commands.clouds)
+const clouds = wordSet(...words.clouds)
 
 /** Programs that only look, beside what their options may do. */
 export const isReader = (name: string): boolean => readers.has(name)
@@ -140,9 +160,15 @@ export function effectsOf(name: string, line: string): ReadonlySet<Effect> {
   return effects
 }
 
+const packageBuilds = anyOf(
+  `cargo (?:\\+\\S+ )?${anyOf(words.cargoBuilds)}`,
+  "go (?:build|test|run|vet|list|generate|install|mod|get)|(?:\\./)?(?:mvnw?|gradlew?|sbt)(?! .*--version)",
+  "dotnet (?:build|test|run|publish|pack|restore)|swift (?:build|test|run)",
+  "(?:stack|cabal|mix|flutter|dart|rebar3|lein|clj|bazel|buck2?) (?:.* )?(?:build|test|run|compile|deps|pub|get)",
+  words.packageResolvers,
+)
 /** Builders that fetch what a project depends on before they build it, and how they are told not to. */
-const resolvesPackages =
-  /^(?:cargo (?:\+\S+ )?(?:build|b|test|t|check|c|run|r|clippy|bench|doc|rustc|nextest)|go (?:build|test|run|vet|list|generate|install|mod|get)|(?:\.\/)?(?:mvnw?|gradlew?|sbt)(?! .*--version)|dotnet (?:build|test|run|publish|pack|restore)|swift (?:build|test|run)|(?:stack|cabal|mix|flutter|dart|rebar3|lein|clj|bazel|buck2?) (?:.* )?(?:build|test|run|compile|deps|pub|get)|uv (?:run|sync|build|lock)|poetry (?:build|run|install|lock)|python3? -m build|pipenv (?:sync|install)|bundle (?:install|update)|composer (?:install|update|require)|terraform init|tofu init|packer init|nix (?:build|run|shell|develop)|docker build|docker compose build|pre-commit run)\b/
+const resolvesPackages = new RegExp(`^${packageBuilds}\\b`)
 const hasPackages =
   / (?:--offline|-o|--frozen|-mod[= ]vendor|--no-restore|--no-isolation|--no-build-isolation|--skip-update|--disable-sandbox|--no-fetch|--no-sync|--network[= ]none|--no-deps-check|--plugin-dir\S*)(?= |$)/
 const offlineVariable = /^(?:GOFLAGS|GOPROXY|CARGO_NET_OFFLINE|UV_OFFLINE|PIP_NO_INDEX)$/
@@ -231,16 +257,42 @@ export const destructions: readonly (readonly [kind: "files" | "data" | "infrast
   entriesOf({
     files:
       /^(?:rm|remove-item|ri|del|rd|rmdir) (?:.* )?(?:-\w*[rR]\w*|--recursive|-recurse|\/s)(?= |$)|^(?:shred|srm|wipefs|mkfs\S*)\b|^dd .*\bof=\/dev\/|^find .*(?:-delete\b|-exec(?:dir)? (?:rm|shred)\b)|^git clean -\w*f/i,
-    data: /^dropdb\b|^redis-cli .*\bflush(?:all|db)\b|\bdropdatabase\b|\.drop(?:collection)?\(|\bdeletemany\(\s*(?:\{\s*\})?\s*\)|^heroku pg:reset|\b(?:migrate:(?:fresh|reset)|db:(?:drop|reset|purge)|migrate reset|schema:drop|flush --no-input)\b/i,
-    infrastructure:
-      /^(?:kubectl|oc|k) (?:\S+ )*(?:delete|drain)\b|^(?:terraform|tofu|pulumi|cdk|sls|serverless) (?!(?:\S+ )*plan\b)(?:\S+ )*(?:destroy|remove|-destroy)\b|^helm (?:\S+ )*(?:uninstall|delete)\b|^aws (?:\S+ )*(?:delete-|terminate-|rb\b|rm (?:\S+ )*--recursive|purge-)|^(?:gcloud|az|gsutil|doctl|flyctl|heroku) (?:\S+ )*(?:delete|destroy|purge|rm -r|apps:destroy)|^(?:docker|podman) (?:volume rm|system prune|volume prune)/,
-    repository:
-      /^(?:rm|rmdir|rd|del|mv|shred|unlink|remove-item|ri|find) (?:.* )?\S*[\w-]\.git\/?(?= |$)|^git (?:push|send-pack|http-push) (?:.* )?(?:--force\S*|-[a-z]*[fd][a-z]*|--delete|--mirror|--prune|[+:]\S*)(?: |$)|^git config (?:\S+ )*remote\.\S+\.(?:push [+:]|mirror (?:true|yes|on|1))|^git remote add (?:\S+ )*--mirror|^(?:gh|glab) repo (?:delete|archive|transfer)\b|^git delete\b|^(?:gh|glab) api .*(?:-X ?delete|--method[ =]delete|\bforce=true|\bmutation\b.*\b(?:delete|archive|force)\w*)|^(?:jj|hg|sl|bzr|brz|fossil|dvc|dolt) (?:\S+ )*push (?:.* )?(?:--?f(?:orce)?|--deleted?|--overwrite|--allow-\w+)(?: |$)|^svn (?:delete|del|rm|remove) (?:.* )?[a-z+]+:\/\/|^(?:curl|wget|https?|xh) (?=.*(?:\/repos\/|\/api\/v4\/projects\/))(?:.*(?:-X ?delete|--(?:request|method)[ =]delete)|delete )|^(?:curl|wget|https?|xh) (?=.*\/git\/refs\/).*"?force"?\s?[:=]+\s?true/i,
+    data: new RegExp(
+      anyOf(
+        "^dropdb\\b|^redis-cli .*\\bflush(?:all|db)\\b|\\bdropdatabase\\b|\\.drop(?:collection)?\\(",
+        "\\bdeletemany\\(\\s*(?:\\{\\s*\\})?\\s*\\)|^heroku pg:reset",
+        "\\b(?:migrate:(?:fresh|reset)|db:(?:drop|reset|purge)|migrate reset|schema:drop|flush --no-input)\\b",
+      ),
+      "i",
+    ),
+    infrastructure: new RegExp(
+      anyOf(
+        "^(?:kubectl|oc|k) (?:\\S+ )*(?:delete|drain)\\b",
+        "^(?:terraform|tofu|pulumi|cdk|sls|serverless) (?!(?:\\S+ )*plan\\b)(?:\\S+ )*(?:destroy|remove|-destroy)\\b",
+        "^helm (?:\\S+ )*(?:uninstall|delete)\\b",
+        "^aws (?:\\S+ )*(?:delete-|terminate-|rb\\b|rm (?:\\S+ )*--recursive|purge-)",
+        "^(?:gcloud|az|gsutil|doctl|flyctl|heroku) (?:\\S+ )*(?:delete|destroy|purge|rm -r|apps:destroy)",
+        "^(?:docker|podman) (?:volume rm|system prune|volume prune)",
+      ),
+    ),
+    repository: new RegExp(
+      anyOf(
+        "^(?:rm|rmdir|rd|del|mv|shred|unlink|remove-item|ri|find) (?:.* )?\\S*[\\w-]\\.git/?(?= |$)",
+        "^git (?:push|send-pack|http-push) (?:.* )?(?:--force\\S*|-[a-z]*[fd][a-z]*|--delete|--mirror|--prune|[+:]\\S*)(?: |$)",
+        "^git config (?:\\S+ )*remote\\.\\S+\\.(?:push [+:]|mirror (?:true|yes|on|1))",
+        "^git remote add (?:\\S+ )*--mirror|^(?:gh|glab) repo (?:delete|archive|transfer)\\b|^git delete\\b",
+        "^(?:gh|glab) api .*(?:-X ?delete|--method[ =]delete|\\bforce=true|\\bmutation\\b.*\\b(?:delete|archive|force)\\w*)",
+        "^(?:jj|hg|sl|bzr|brz|fossil|dvc|dolt) (?:\\S+ )*push (?:.* )?(?:--?f(?:orce)?|--deleted?|--overwrite|--allow-\\w+)(?: |$)",
+        "^svn (?:delete|del|rm|remove) (?:.* )?[a-z+]+://",
+        "^(?:curl|wget|https?|xh) (?=.*(?:/repos/|/api/v4/projects/))(?:.*(?:-X ?delete|--(?:request|method)[ =]delete)|delete )",
+        '^(?:curl|wget|https?|xh) (?=.*/git/refs/).*"?force"?\\s?[:=]+\\s?true',
+      ),
+      "i",
+    ),
   })
 
 /** How a client is told where what follows acts. */
-export const selects =
-  /^(?:(?:terraform|tofu) (?:-\S+ )*workspace select|pulumi stack select|kubectl config use-context|kubectx|gcloud config set project|az account set (?:-s|--subscription|-n)|fly(?:ctl)? apps? select|heroku git:remote -a) (?:-\S+ )*(\S+)/
+export const selects = new RegExp(`^${anyOf(words.selections)} (?:-\\S+ )*(\\S+)`)
 
 /** What takes names of a repository away; in one that others share, theirs. */
 export const deletesRefs =

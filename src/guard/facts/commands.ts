@@ -1,4 +1,6 @@
+import { anyOf } from "../../language/word-lists.ts"
 import { present } from "../../message/present.ts"
+import words from "./command-words.json" with { type: "json" }
 import { emptyList, type Finished, maxCommands, maxScriptDepth, type OpenKind, open } from "./leaf.ts"
 import { readScript, type ShellCommand } from "./shell-syntax.ts"
 import { unknownPart } from "./shell-words.ts"
@@ -175,10 +177,8 @@ function runInner(running: Running, command: ShellCommand, inner: Wrapped, where
 // Shells, interpreters, database clients
 
 const shells = /^(?:r?ba|z|da|k|mk|fi|a|c|tc|el|x?on)?sh$|^(?:pwsh|powershell|cmd)$/
-const interpreters =
-  /^(?:python[\d.]*|pypy[\d.]*|node|nodejs|deno|bun|tsx|ts-node|ruby|irb|perl[\d.]*|raku|php[\d.]*|lua[\d.]*|luajit|r|rscript|osascript|julia|elixir|erl|groovy|scala|jshell|tclsh|guile|racket|sbcl|ghc|emacs|awk|gawk|mawk|nawk)$/
-const clients =
-  /^(?:psql|pgcli|mysql|mysqlsh|mycli|mariadb|sqlite3|sqlite|sqlcmd|osql|bq|snowsql|snow|clickhouse-client|clickhouse|cqlsh|duckdb|usql|isql|sqlplus|sqlcl|cockroach|trino|presto|beeline|spark-sql|hive|litecli|turso|wrangler|supabase|planetscale|pscale)$/
+const interpreters = new RegExp(`^${anyOf(words.interpreters)}$`)
+const clients = new RegExp(`^${anyOf(words.databaseClients)}$`)
 const documentClients = /^(?:mongo|mongosh|redis-cli|valkey-cli|couchbase-cli|cbq|etcdctl|influx)$/
 
 function runPrograms(running: Running, command: ShellCommand, name: string, where: Around): void {

@@ -1,4 +1,6 @@
+import { anyOf } from "../../language/word-lists.ts"
 import { entriesOf } from "../../message/present.ts"
+import words from "./control-words.json" with { type: "json" }
 import type { PathFact } from "./paths.ts"
 import { anyWord, wordsOf } from "./words.ts"
 
@@ -10,8 +12,7 @@ const controls: readonly (readonly [control: string, RegExp])[] = entriesOf({
   authentication: /^(?:mfa|2fa|totp|authentication|sso|captcha|otp|authn)$/,
   access: /^(?:rls|authorization|authz|rbac|sandboxing|seccomp|selinux|apparmor|gatekeeper|uac)$/,
   network: /^(?:firewall|firewalld|ufw|iptables|nft|nftables|waf|networkpolicy|ddos|ratelimit|throttling|csrf)$/,
-  detection:
-    /^(?:antivirus|(?:win)?defend(?:er)?|sysmon|edr|xdr|guardduty|securityhub|falco|crowdstrike|sentinel|siem|dlp|falcon|falcond|wazuh|ossec|osquery|osqueryd|suricata|snort|zeek|tripwire|aide|clamav|clamd|freshclam|mdatp|sentinelone|sentinelctl|auditbeat|malware|realtimemonitoring|scanning|monitoring|monitors?|alerting|alerts?|alarm|alarms|fail2ban)$/,
+  detection: new RegExp(`^${anyOf(words.detection)}$`),
   encryption: /^(?:encryption|encrypted|tls|ssl|hsts)$/,
   security:
     /^(?:security|guardrail|guardrails|safety|protection|protections|safeguard|safeguards|verification|signing|moderation)$/,
@@ -24,8 +25,7 @@ const pairs: readonly (readonly [control: string, RegExp])[] = entriesOf({
   access: /\brow level security\b|\baccess controls?\b|\bbranch protection\b|\bleast privilege\b|\btwo factor\b/,
 })
 
-const off =
-  /^(?:disable|disables|disabled|disabling|off|false|none|stop|stopped|stopping|suspend|suspended|pause|paused|remove|removing|delete|deleting|drop|dropping|truncate|detach|bypass|bypassing|skip|skipping|noaudit|deactivate|deactivated|deactivating|mute|muted|silence|silenced|unset|kill|killall|pkill|mask|unload|bootout|uninstall|terminate|turnoff|no|insecure|permissive|noverify|nullify|purge|flush|destroy|never|clear|rm|inactive|unenforced|unprotect|unprotected|exempt|deaktivieren|desactivar|desactiver|desativar)$/
+const off = new RegExp(`^${anyOf(words.off)}$`)
 
 const on = /^(?:enable|enabled|enabling|on|start|restart|create|true|activate)$/
 
@@ -35,24 +35,67 @@ const distances = Array.from({ length: 2 * reach + 1 }, (_, at) => at - reach)
 
 /** Commands and statements that switch a control off in words of their own. */
 const sayings: readonly (readonly [control: string, RegExp])[] = entriesOf({
-  access:
-    /\bsetenforce (?:0|permissive)\b|\bselinux enforce\b|\bcsrutil disable\b|\bspctl (?:master|global) disable\b|\bselinux (?:0|permissive|disabled)\b|\bexecutionpolicy (?:bypass|unrestricted)\b|\baa (?:teardown|disable|complain|remove unknown)\b|\bnopasswd\b|\b(?:attach|put|add|create|bind|grant)\b.{0,120}\b(?:administrator ?access|cluster admin|roles owner|iam full ?access)\b|\bpod security\b.{0,40}\bprivileged\b|\b(?:password ?authentication|permit ?root ?login|permit ?empty ?passwords) (?:s )?(?:no )?(?:(?:password|permit)\w*(?: \w+){0,2} )?yes\b|\bchmod (?:r )?(?:[2467]\d{3}|[ugoa]{0,3} s)\b|\b(?:password|passwort|passwd)\b.{0,60}\bmin(?:imum)? ?length [0-5]\b|\brulesets? (?:delete|disable|remove)\b|\b(?:delete|disable|remove) rulesets?\b/,
-  network:
-    /\ballow(?: |ed )(?:all|any)\b.{0,120}\b(?:inbound|ingress)\b|\b(?:nsg|security groups?|firewall|acl|ingress|inbound)\b.{0,120}\ballow(?: |ed )(?:all|any)\b|\bufw (?:force )?(?:disable|reset)\b|\biptables (?:t \w+ )?(?:f|flush|x|p (?:input|forward|output) accept)\b|\bnft flush\b|\bpfctl d\b|\bnet ?firewall ?profile\b.{0,40}\bfalse\b|\b0 0 0 0 0\b|\bfirewall (?:cmd )?(?:state off|disable)\b|\bufw (?:default )?allow (?:from any$|in$|incoming|0 0 0 0)|\badvfirewall set \w+ state off\b|\bfirewall(?: cmd)?\b.{0,60}\badd (?:port \d+ \d+|source 0)|\bfirewall(?: cmd)?\b.{0,60}\b(?:zone trusted|panic off|set default zone trusted)\b|\b(?:waf|firewall)\b.{0,60}\b(?:count|monitor|detection|report|log) only\b/,
+  access: new RegExp(
+    anyOf(
+      "\\bsetenforce (?:0|permissive)\\b|\\bselinux enforce\\b|\\bcsrutil disable\\b",
+      "\\bspctl (?:master|global) disable\\b|\\bselinux (?:0|permissive|disabled)\\b",
+      "\\bexecutionpolicy (?:bypass|unrestricted)\\b|\\baa (?:teardown|disable|complain|remove unknown)\\b",
+      "\\bnopasswd\\b",
+      "\\b(?:attach|put|add|create|bind|grant)\\b.{0,120}\\b(?:administrator ?access|cluster admin|roles owner|iam full ?access)\\b",
+      "\\bpod security\\b.{0,40}\\bprivileged\\b",
+      "\\b(?:password ?authentication|permit ?root ?login|permit ?empty ?passwords) (?:s )?(?:no )?(?:(?:password|permit)\\w*(?: \\w+){0,2} )?yes\\b",
+      "\\bchmod (?:r )?(?:[2467]\\d{3}|[ugoa]{0,3} s)\\b",
+      "\\b(?:password|passwort|passwd)\\b.{0,60}\\bmin(?:imum)? ?length [0-5]\\b",
+      "\\brulesets? (?:delete|disable|remove)\\b|\\b(?:delete|disable|remove) rulesets?\\b",
+    ),
+  ),
+  network: new RegExp(
+    anyOf(
+      "\\ballow(?: |ed )(?:all|any)\\b.{0,120}\\b(?:inbound|ingress)\\b",
+      "\\b(?:nsg|security groups?|firewall|acl|ingress|inbound)\\b.{0,120}\\ballow(?: |ed )(?:all|any)\\b",
+      "\\bufw (?:force )?(?:disable|reset)\\b",
+      "\\biptables (?:t \\w+ )?(?:f|flush|x|p (?:input|forward|output) accept)\\b|\\bnft flush\\b|\\bpfctl d\\b",
+      "\\bnet ?firewall ?profile\\b.{0,40}\\bfalse\\b|\\b0 0 0 0 0\\b",
+      "\\bfirewall (?:cmd )?(?:state off|disable)\\b|\\bufw (?:default )?allow (?:from any$|in$|incoming|0 0 0 0)",
+      "\\badvfirewall set \\w+ state off\\b|\\bfirewall(?: cmd)?\\b.{0,60}\\badd (?:port \\d+ \\d+|source 0)",
+      "\\bfirewall(?: cmd)?\\b.{0,60}\\b(?:zone trusted|panic off|set default zone trusted)\\b",
+      "\\b(?:waf|firewall)\\b.{0,60}\\b(?:count|monitor|detection|report|log) only\\b",
+    ),
+  ),
   audit:
     /\bauditctl (?:e 0|d)\b|\bstop logging\b|\bdelete trail\b|\bnoaudit\b|\bauditpol clear\b|\baudit trail (?:none|false|0)\b|\bupdate trail\b.{0,80}\bno (?:include|enable|is)\b/,
-  logging:
-    /\b(?:sql log bin|general log|log statement|log connections|slow query log|log min \w+ statement|logging collector|log bin|log duration) (?:to )?(?:0|1|off|none|false|no)\b|\bhistory c\b|\bunset histfile\b|\bhist(?:file)?size 0\b|\bhistfile dev null\b|\bdev null\b.{0,20}\bhistory\b|\bset o history\b|\blog ?level (?:none|off|silent|quiet|fatal)\b|\bwevtutil (?:cl|clear log)\b|\bclear event ?log\b|\b(?:rm|truncate|shred|unlink|overwrite)\b.{0,30}\bvar log (?:auth|audit|secure|syslog|messages|journal|wtmp|btmp|lastlog|faillog|kern)|\bjournalctl\b.{0,40}\bvacuum (?:time|size|files) 0*1?[a-z]?\b/,
+  logging: new RegExp(
+    anyOf(
+      `\\b${anyOf(words.logSettings)} (?:to )?(?:0|1|off|none|false|no)\\b`,
+      "\\bhistory c\\b|\\bunset histfile\\b|\\bhist(?:file)?size 0\\b|\\bhistfile dev null\\b",
+      "\\bdev null\\b.{0,20}\\bhistory\\b|\\bset o history\\b|\\blog ?level (?:none|off|silent|quiet|fatal)\\b",
+      "\\bwevtutil (?:cl|clear log)\\b|\\bclear event ?log\\b",
+      `\\b(?:rm|truncate|shred|unlink|overwrite)\\b.{0,30}\\bvar log ${anyOf(words.logFiles)}`,
+      "\\bjournalctl\\b.{0,40}\\bvacuum (?:time|size|files) 0*1?[a-z]?\\b",
+    ),
+  ),
   detection: /\bdisable(?:realtimemonitoring| realtime monitoring)\b|\bdelete detector\b|\bno enable\b/,
   encryption:
     /\b(?:sslmode disable|ssl off|sslverify false|node tls reject unauthorized 0|no check certificate|verify false|tls skip verify|schedule key deletion|kms disable key|strict ?host ?key ?checking no)\b/,
-  security:
-    /\bno verify\b|\bdangerously \w+(?: \w+)?\b|\bdisable \w{0,20}security\w*\b|\bdelete public access block\b|\bpublic access block\b.{0,80}\bfalse\b|\bvalidatingwebhookconfigurations?\b|\bmutatingwebhookconfigurations?\b|\bfailure ?policy\b.{0,40}\bignore\b|\bask ?for ?password 0\b|\bchmod 777 etc\b|\bdrop policy\b|\b(?:randomize va space|kptr restrict|dmesg restrict|ptrace scope|protected (?:symlinks|hardlinks|fifos|regular)|unprivileged bpf disabled|modules disabled|rp filter|tcp syncookies) 0\b/,
+  security: new RegExp(
+    anyOf(
+      "\\bno verify\\b|\\bdangerously \\w+(?: \\w+)?\\b|\\bdisable \\w{0,20}security\\w*\\b",
+      "\\bdelete public access block\\b|\\bpublic access block\\b.{0,80}\\bfalse\\b",
+      "\\bvalidatingwebhookconfigurations?\\b|\\bmutatingwebhookconfigurations?\\b",
+      "\\bfailure ?policy\\b.{0,40}\\bignore\\b|\\bask ?for ?password 0\\b|\\bchmod 777 etc\\b|\\bdrop policy\\b",
+      `\\b${anyOf(words.kernelSettings)} 0\\b`,
+    ),
+  ),
 })
 
+const controlPlaces = anyOf(
+  `var/log/${anyOf(words.auditFiles)}`,
+  "var/ossec",
+  `etc/${anyOf(words.controlSettings)}`,
+  "sys/kernel/security",
+)
 /** Files in which controls keep what they are told, and what they saw. */
-const controlFile =
-  /^\/(?:var\/log\/(?:audit|secure|auth|faillog|wtmp|btmp|lastlog|journal|sudo|cloudtrail)|var\/ossec|etc\/(?:audit|sudoers|pam\.|security\/|selinux|apparmor|ssh\/sshd|ufw|firewalld|iptables|nftables|fail2ban|rsyslog|syslog|falco|osquery|crowdsec|login\.defs|sysctl|modprobe\.d)|sys\/kernel\/security)/
+const controlFile = new RegExp(`^/${controlPlaces}`)
 
 export const changesControl = ({ path, access }: PathFact): boolean =>
   access !== "read" && (controlFile.test(path) || /^~\/\.(?:bash|zsh)_history$/.test(path))

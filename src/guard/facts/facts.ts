@@ -1,4 +1,5 @@
 import { lazy } from "../../language/lazy.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { present } from "../../message/present.ts"
 import { type Action, type Environment, namedActions, possibleActions } from "./action.ts"
 import { type AmountFact, amountsOf, mostOf } from "./amounts.ts"
@@ -17,6 +18,7 @@ import { secretKinds } from "./secrets.ts"
 import type { CommandFact } from "./shell.ts"
 import type { SqlFact } from "./sql.ts"
 import { openOf } from "./unresolved.ts"
+import lists from "./words.json" with { type: "json" }
 import { clean, fold, isAscii } from "./words.ts"
 
 export type ToolCall = { readonly tool: string; readonly input: unknown }
@@ -346,8 +348,7 @@ function allActions(
 }
 
 /** Whoever moves money for others: what is sent there is a payment, by whatever tool. */
-const processors =
-  /(?:^|\.)(?:stripe|paypal|braintreegateway|braintree-api|adyen|squareup|square|checkout|wise|transferwise|revolut|mollie|razorpay|klarna|authorize|worldpay|gocardless|dwolla|plaid|coinbase|kraken|binance|venmo|payoneer|2checkout|paddle|chargebee|recurly|affirm)\.(?:com|net|org|io|co|eu|in)$/
+const processors = new RegExp(`(?:^|\\.)${anyOf(lists.processors)}\\.(?:com|net|org|io|co|eu|in)$`)
 
 const isPaymentHost = (host: string): boolean => processors.test(host)
 

@@ -78,9 +78,11 @@ function wait(reading: Reading, visit: Visit): void {
 
 const quoted = (text: string): string => (/^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
+const isWord = (value: unknown): value is string | number => typeof value === "string" || typeof value === "number"
+
 function visitList(reading: Reading, list: readonly unknown[], place: Place): void {
   const role = roleOf(place.keys)
-  const words = list.filter((word) => typeof word === "string" || typeof word === "number")
+  const words = list.filter(isWord)
   if (
     list.length > 1 &&
     list.length <= 1_000 &&
@@ -124,7 +126,7 @@ function joinArguments(reading: Reading, entries: readonly (readonly [string, un
     visitText(reading, `${run} <<'${fedMark}'\n${fed}\n${fedMark}`, { ...place, keys: [...place.keys, "command"] })
   const given = entries.find(([key]) => /^(?:args|argv|arguments|parameters|params)$/i.test(key))?.[1]
   if (typeof program !== "string" || !Array.isArray(given) || given.length > 1_000) return
-  const words = given.filter((word) => typeof word === "string" || typeof word === "number")
+  const words = given.filter(isWord)
   const text = [program, ...words.map((word) => quoted(String(word)))].join(" ")
   visitText(reading, text, { ...place, keys: [...place.keys, "command"] })
 }

@@ -1,5 +1,7 @@
+import { anyOf } from "../../language/word-lists.ts"
 import { createRecent } from "../../message/recall.ts"
 import type { Leaf } from "./leaf.ts"
+import words from "./secret-words.json" with { type: "json" }
 import lists from "./words.json" with { type: "json" }
 import { fold, globMatches } from "./words.ts"
 
@@ -132,9 +134,23 @@ export function patchedTexts(text: string): readonly { readonly path: string; re
   })
 }
 
-const secretNames =
-  /^(?:id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:[._-](?!pub$)[\w.-]+)?|\.env(?:rc)?|\.env\.(?!example$|sample$|template$|dist$|defaults?$|schema$|test$|testing$|ci$|e2e$)[\w.-]+|[\w.-]+\.env|\.netrc|_netrc|\.pgpass|\.my\.cnf|\.npmrc|\.pypirc|\.git-credentials|\.htpasswd|\.dockercfg|\.vault-token|\.boto|\.s3cfg|shadow-?|gshadow-?|sudoers|master\.key|wallet\.dat|login data|cookies\.sqlite|key[34]\.db|logins\.json|application_default_credentials\.json|terraform\.tfstate(?:\.backup)?|[\w.-]*\.(?:pem|p12|pfx|pkcs12|jks|keystore|kdbx?|ppk|key|keychain(?:-db)?|agekey|asc|gpg)|credentials|[\w.-]*(?:credentials?|secrets?|passwords?|passwd|tokens?|api[_-]?keys?|private[_-]?keys?|service[_-]?account[\w-]*)(?:\.(?:json|ya?ml|toml|ini|txt|csv|xml|conf|cfg|properties|env|db|enc|bak|old))+|host_\w+_key|ssh_host_[\w]+_key)$/
+const namesOfSecretFiles = anyOf(
+  "id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:[._-](?!pub$)[\\w.-]+)?|\\.env(?:rc)?",
+  `\\.env\\.(?!${anyOf(words.sampleEndings)})[\\w.-]+`,
+  words.secretFiles,
+  `[\\w.-]*\\.${anyOf(words.keyEndings)}`,
+  "credentials",
+  `[\\w.-]*${anyOf(words.secretWords)}(?:\\.${anyOf(words.secretFileEndings)})+`,
+  "host_\\w+_key|ssh_host_[\\w]+_key",
+)
+const secretNames = new RegExp(`^${namesOfSecretFiles}$`)
 
+const loginPlaces = anyOf(
+  words.loginFiles,
+  `config/${anyOf(words.loginFilesOfConfig)}`,
+  "local/share/(?:keyrings|opencode/auth\\.json|kwalletd)\\S*",
+  "(?:bash|zsh|psql|mysql|python|node_repl|rediscli)_?history|histfile",
+)
 /** Directories in which all but the named files are secret. */
 const secretPlaces: readonly RegExp[] = [
   /(?:^|\/)\.ssh\/(?!(?:known_hosts|config|authorized_keys)(?:\.old)?$|[^/]*\.pub$)[^/]+/,
@@ -144,7 +160,7 @@ const secretPlaces: readonly RegExp[] = [
   /(?:^|\/)\.config\/(?:gcloud|gh|hub|doctl|op)\//,
   /(?:^|\/)\.kube\/config/,
   // Where programs keep what their users log in with.
-  /(?:^|\/)\.(?:kaggle\/kaggle\.json|oci\/(?:config|\S*key)|databrickscfg|snowsql\/config|snowflake\/\w+\.toml|composer\/auth\.json|m2\/settings(?:-security)?\.xml|gem\/credentials|terraform\.d\/credentials\S*|terraformrc|(?:cache\/)?huggingface\/token|netlify\/config\.json|fly\/config\.yml|wrangler\/config\/\S+|circleci\/cli\.yml|pulumi\/credentials\.json|ngrok2\/ngrok\.yml|cdsapirc|claude\/\.credentials\.json|codex\/auth\.json|gemini\/\w*creds\w*\.json|config\/(?:rclone\/rclone\.conf|opencode\/auth\.json|configstore\/\S+|netlify\/\S+|stripe\/\S+|heroku\/\S+|sops\/\S+|github-copilot\/\S+|op\/\S+|ngrok\/\S+)|local\/share\/(?:keyrings|opencode\/auth\.json|kwalletd)\S*|(?:bash|zsh|psql|mysql|python|node_repl|rediscli)_?history|histfile)/,
+  new RegExp(`(?:^|/)\\.${loginPlaces}`),
   /(?:^|\/)\.docker\/config\.json$/,
   /(?:^|\/)(?:\.mozilla\/firefox|firefox\/profiles|google-chrome|chromium|brave[\w-]*|microsoft-edge|google\/chrome)\/(?:\S*\/)?(?:logins?|key\d|cookies|signons|login data|web data)[\w.]*$/,
   /^\/etc\/(?:g?shadow-?|sudoers(?:\.d\/.*)?|ssl\/private\/.*|kubernetes\/.*\.conf|krb5\.keytab)$/,

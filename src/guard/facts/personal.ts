@@ -1,6 +1,8 @@
 import { namedPatterns } from "../../language/word-forms.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import type { Words } from "../../message/present.ts"
 import type { Leaf } from "./leaf.ts"
+import words from "./personal-words.json" with { type: "json" }
 import { anyWord, wordsOf } from "./words.ts"
 
 export type PersonalKind = Words<"ssn card iban phone email passport birth-date national-id account health address">
@@ -34,6 +36,10 @@ function passesIban(text: string): boolean {
 
 const isSsn = (digits: string): boolean => /^(?!000|666|9)\d{3}(?!00)\d{2}(?!0000)\d{4}$/.test(digits)
 
+const nationalNumbers = anyOf(
+  words.nationalIds,
+  `${anyOf(words.insurers)}(?:[\\s_-]?(?:card|id))?[\\s_-](?:numbers?|num|no\\.?|nr\\.?)`,
+)
 const named: readonly (readonly [PersonalKind, RegExp])[] = namedPatterns({
   ssn: [/\b(?:ssn|social[\s_-]?security(?:[\s_-]?(?:number|no|num))?)\b/],
   card: [/\b(?:card[\s_-]?number|credit[\s_-]?card|cvv|cvc|pan)\b/],
@@ -42,7 +48,7 @@ const named: readonly (readonly [PersonalKind, RegExp])[] = namedPatterns({
     /\b(?:dob|date[\s_-]?of[\s_-]?birth|birth[\s_-]?date|born(?: on)?(?=["']?[\s:=]{1,3}["']?\d)|geb(?:oren)?(?: am)?(?=[.\s]{1,3}\d)|geburtsdatum|n[ée]e? le(?=\s\d)|nacid[oa] el(?=\s\d)|nat[oa] il(?=\s\d))(?![a-z])/,
   ],
   "national-id": [
-    /\b(?:national[\s_-]?id(?:entity)?|nino|tax[\s_-]?(?:payer)?[\s_-]?id|tin|itin|aadhaar|cpf|bsn|pesel|dni|nif|nie|cnp|egn|curp|personnummer|codice fiscale|burgerservicenummer|rodne cislo|numero de seguridad social|svnr|ahv(?:[\s_-]?n(?:umme)?r)?|driver'?s?[\s_-]?licen[sc]e|(?:nhs|insurance|social insurance|medicare|health|patient|identity|citizen|personnel|aok|tk|barmer)(?:[\s_-]?(?:card|id))?[\s_-](?:numbers?|num|no\.?|nr\.?))(?![a-z])/,
+    new RegExp(`\\b${nationalNumbers}(?![a-z])`),
     /\b(?:(?:kranken|sozial|renten)?versicher(?:ten|ungs)|steuer(?:identifikations)?|ausweis|patienten|personal)[\s_-]?(?:nummer|nr\.?|id)(?![a-z])/,
   ],
   account: [/\b(?:account[\s_-]?number|routing[\s_-]?number|bank[\s_-]?account)\b/],
@@ -53,13 +59,19 @@ const named: readonly (readonly [PersonalKind, RegExp])[] = namedPatterns({
 const diagnosis =
   /\b(?:diagnos\w*|patient\w*|icd(?:-?1[01])?|befund\w*|dx)\b[^\n]{0,80}?\b[a-tv-z]\d{2}(?:\.\d{1,2})?(?![\w-])/
 
+const illnessWays = anyOf(words.illness, `(?:his|her|their|my|your|patient'?s?) ${anyOf(words.ofPatients)}\\b`)
 /** What somebody has or takes, in words that are said of patients. */
-const illness =
-  /\b(?:diagnosed with|diagnosis (?:is|was|of)\b|diagnosis:|suffers? from|suffering from|tested positive for|(?:was |is |been )prescribed|on sick leave (?:for|because|due)|(?:his|her|their|my|your|patient'?s?) (?:medication|diagnosis|illness|therapy|medical (?:history|records?))\b|leidet (?:an|unter)|diagnose (?:lautet|ist)|diagnose:|krankgeschrieben wegen|atteinte? de|souffre d|diagnostic(?:o|ado|ada|o de)? (?:com|con|est|de|:)|padece|sofre de)/
+const illness = new RegExp(`\\b${illnessWays}`)
 
 /** A house in a street; each of these has its number. */
-const street =
-  /\b\d{1,5}[a-z]? (?:\p{L}[\p{L}'.-]{1,24} ){1,3}(?:street|st|road|rd|avenue|ave|lane|ln|drive|dr|boulevard|blvd|court|square|terrace|close|crescent|gardens)\b|\b\d{1,4}(?: bis| ter)?,? (?:rue|avenue|boulevard|chemin|allée|impasse) (?:\p{L}[\p{L}'’.-]{0,24} ?){1,5}|\b(?:calle|avenida|rua|via|viale|piazza|plaza|praça|travessa) (?:\p{L}[\p{L}'’.-]{0,24} ){1,5}(?:n[.º°o]{0,2} ?)?\d{1,4}\b/u
+const street = new RegExp(
+  anyOf(
+    `\\b\\d{1,5}[a-z]? (?:\\p{L}[\\p{L}'.-]{1,24} ){1,3}${anyOf(words.streets)}\\b`,
+    "\\b\\d{1,4}(?: bis| ter)?,? (?:rue|avenue|boulevard|chemin|allée|impasse) (?:\\p{L}[\\p{L}'’.-]{0,24} ?){1,5}",
+    "\\b(?:calle|avenida|rua|via|viale|piazza|plaza|praça|travessa) (?:\\p{L}[\\p{L}'’.-]{0,24} ){1,5}(?:n[.º°o]{0,2} ?)?\\d{1,4}\\b",
+  ),
+  "u",
+)
 /** The same where the name of the street ends in what it is: looked at from that end, since any word may be the start of one. */
 const streetInOneWord =
   /(?<=(?<!\p{L})\p{L}{2,30})(?:straße|strasse|str\.|weg|platz|gasse|allee|straat|laan) \d{1,4}[a-z]?\b/u

@@ -1,3 +1,4 @@
+import { anyOf } from "../../language/word-lists.ts"
 import { type Action, type Environment, targetEnvironments } from "./action.ts"
 import { finished, newReading, type ProgramReading, type Programs, readFields } from "./call-fields.ts"
 import { codeFacts } from "./code.ts"
@@ -6,6 +7,7 @@ import { controlsOff, namesControl } from "./controls.ts"
 import { hostOfWord, isSecretUrl } from "./hosts.ts"
 import { type Leaf, open, openAll } from "./leaf.ts"
 import { folderField, patchedFiles, patchedTexts, pathFact } from "./paths.ts"
+import words from "./secret-words.json" with { type: "json" }
 import { secretStore } from "./secrets.ts"
 import { shellFacts } from "./shell.ts"
 import { looksLikeSql, sqlFacts, startsLikeSql } from "./sql.ts"
@@ -44,8 +46,13 @@ const readSqlInto = (reading: ProgramReading, text: string, environments: readon
 }
 
 /** Columns that hold what people log in with, among those that a statement shows, and the tables that databases keep them in. */
-const secretColumns =
-  /\bselect\b(?:(?!\bfrom\b)[^;']){0,2000}?(?<![\w.])(?:\w{1,40}\.)?(?:\w{1,20}_?)?(?:passw(?:or)?d|passwort|pwd|secret|private_?key|api_?key|(?:access|refresh|auth|session|bearer)_?token|client_?secret)(?:_?(?:hash|digest|enc|encrypted|plain|key))?(?=\s*(?:,|\bfrom\b|\bas\b|$))|\b(?:from|join)\s+(?:\w+\.)?(?:pg_authid|pg_shadow|decrypted_secrets|mysql\.user|sys\.sql_logins)\b/i
+const secretColumns = new RegExp(
+  anyOf(
+    `\\bselect\\b(?:(?!\\bfrom\\b)[^;']){0,2000}?(?<![\\w.])(?:\\w{1,40}\\.)?(?:\\w{1,20}_?)?${anyOf(words.secretColumns)}(?:_?(?:hash|digest|enc|encrypted|plain|key))?(?=\\s*(?:,|\\bfrom\\b|\\bas\\b|$))`,
+    `\\b(?:from|join)\\s+(?:\\w+\\.)?${anyOf(words.secretTables)}\\b`,
+  ),
+  "i",
+)
 
 const actionOf: Readonly<Record<string, Action | undefined>> = {
   read: "read",
@@ -154,9 +161,13 @@ function readUrlInto(reading: ProgramReading, url: string): void {
 const clouds =
   /^(?:aws|gcloud|az|kubectl|oc|doctl|oci|ibmcloud|hcloud|linode-cli|okta|cf|flyctl|heroku|gsutil|tailscale|cloudflared|databricks|snow|vault|consul|nomad|argocd|istioctl)\b/
 
+const controlCommands = anyOf(
+  `aws (?:\\S+ )*?${anyOf(words.controlServices)} [a-z]`,
+  "gcloud (?:\\S+ )*?(?:scc|org-policies|access-context-manager|security-policies) [a-z]",
+  "az (?:\\S+ )*?(?:security|policy|sentinel|defender) [a-z]|vault (?:audit|auth|policy) ",
+)
 /** Services of clouds that are there to guard: what is changed in one may be a control. */
-const controlServices =
-  /^(?:aws (?:\S+ )*?(?:guardduty|securityhub|inspector2?|macie2?|configservice|cloudtrail|wafv2|waf|waf-regional|shield|network-firewall|detective|accessanalyzer|organizations|sso-admin) [a-z]|gcloud (?:\S+ )*?(?:scc|org-policies|access-context-manager|security-policies) [a-z]|az (?:\S+ )*?(?:security|policy|sentinel|defender) [a-z]|vault (?:audit|auth|policy) )/
+const controlServices = new RegExp(`^${controlCommands}`)
 
 const changing = ["write", "delete", "send", "deploy", "install"] as const
 
@@ -225,14 +236,23 @@ const secretVariable =
 const secretMember =
   /\.(?:secret_?key|api_?key|client_?secret|private_?key|passw(?:or)?d|credentials)\b(?!\s*[=(])[^;\n]{0,100}/i
 
+/** What holds many secrets at once, read whole. */
+const secretHolder = new RegExp(
+  anyOf(
+    "\\bos\\.environ(?!\\s*[[.])|\\bos\\.environ\\.(?:items|values|copy)\\b|\\bprocess\\.env(?!\\s*[.[])",
+    "\\bENV\\.(?:to_h|each|map|select|inspect)|\\bkeyring\\.get_password|\\.get_credentials\\s*\\(",
+    "\\.get_frozen_credentials\\b|\\bget_secret_value\\b|\\baccess_secret_version\\b|\\$ENV\\b(?!\\.)|^-n env$",
+    "\\bdocument\\.cookie\\b(?!\\s*=[^=])",
+    "(?:stringify|entries|values|assign)\\s*\\([^)]{0,40}\\b(?:local|session)Storage\\b",
+    "\\.\\.\\.(?:window\\.)?(?:local|session)Storage\\b",
+    "\\b(?:local|session)Storage\\b(?!\\.(?:setItem|removeItem|clear))[^;\\n]{0,80}(?:token|secret|auth|key|jwt|session)",
+  ),
+  "i",
+)
+
 /** Does a program print the environment, or what a variable for a secret holds? */
 function printsSecrets(code: string): boolean {
-  if (
-    /\bos\.environ(?!\s*[[.])|\bos\.environ\.(?:items|values|copy)\b|\bprocess\.env(?!\s*[.[])|\bENV\.(?:to_h|each|map|select|inspect)|\bkeyring\.get_password|\.get_credentials\s*\(|\.get_frozen_credentials\b|\bget_secret_value\b|\baccess_secret_version\b|\$ENV\b(?!\.)|^-n env$|\bdocument\.cookie\b(?!\s*=[^=])|(?:stringify|entries|values|assign)\s*\([^)]{0,40}\b(?:local|session)Storage\b|\.\.\.(?:window\.)?(?:local|session)Storage\b|\b(?:local|session)Storage\b(?!\.(?:setItem|removeItem|clear))[^;\n]{0,80}(?:token|secret|auth|key|jwt|session)/i.test(
-      code,
-    )
-  )
-    return true
+  if (secretHolder.test(code)) return true
   if (
     secretMember.test(code) &&
     (printing.test(
@@ -422,8 +442,16 @@ const manifest =
 const manifestScripts = /^(?:scripts?|tasks?|commands?|hooks?|\w+_?commands?|program)$/
 
 /** Ways in which programs are written not to check who they talk to. */
-const checksOff =
-  /\brejectUnauthorized["']?\s*[:=]\s*false\b|\bInsecureSkipVerify\s*[:=]\s*true\b|\bverify\s*=\s*False\b|\bCERT_NONE\b|\bcheck_hostname\s*=\s*False\b|_create_unverified_context\b|\bNODE_TLS_REJECT_UNAUTHORIZED\b["'\]]*\s*[:=]\s*["']?0|\bCURLOPT_SSL_VERIFY(?:PEER|HOST)\s*(?:,|=>)\s*(?:0|false)|\bVERIFY_NONE\b|\bstrict-?ssl\s*[:=]\s*false\b|\bdanger_accept_invalid_certs\(\s*true|\btrustAllCert\w*|\bsslmode=disable\b|\bStrictHostKeyChecking[ =]no\b/
+const checksOff = new RegExp(
+  anyOf(
+    "\\brejectUnauthorized[\"']?\\s*[:=]\\s*false\\b|\\bInsecureSkipVerify\\s*[:=]\\s*true\\b",
+    "\\bverify\\s*=\\s*False\\b|\\bCERT_NONE\\b|\\bcheck_hostname\\s*=\\s*False\\b",
+    "_create_unverified_context\\b|\\bNODE_TLS_REJECT_UNAUTHORIZED\\b[\"'\\]]*\\s*[:=]\\s*[\"']?0",
+    "\\bCURLOPT_SSL_VERIFY(?:PEER|HOST)\\s*(?:,|=>)\\s*(?:0|false)|\\bVERIFY_NONE\\b",
+    "\\bstrict-?ssl\\s*[:=]\\s*false\\b|\\bdanger_accept_invalid_certs\\(\\s*true|\\btrustAllCert\\w*",
+    "\\bsslmode=disable\\b|\\bStrictHostKeyChecking[ =]no\\b",
+  ),
+)
 const configures =
   /\.(?:go|java|kt|rs|cs|swift|c|cc|cpp|h|tsx|jsx|ya?ml|toml|json|ini|conf|cfg|properties|npmrc)$|(?:^|\/)\.(?:npmrc|env[\w.]*|gitconfig)$/i
 

@@ -1,13 +1,24 @@
+import { anyOf } from "../../language/word-lists.ts"
 import type { Leaf } from "./leaf.ts"
 import lists from "./words.json" with { type: "json" }
 
+const side = anyOf("north|south|east|west|central|northeast|southeast|northwest|southwest")
+const googlePlaces = anyOf("us|europe|asia|australia|northamerica|southamerica|me|africa")
+const azureRegions = anyOf(
+  "(?:north|south|east|west|central)(?:central)?(?:us|europe|india|uae)",
+  `${anyOf(lists.regions.azureCountries)}(?:north|south|east|west|central|southeast|northwest)`,
+  "(?:east|southeast)asia|westcentralus",
+)
 const codes: readonly RegExp[] = [
   // AWS and those who copied it, with or without the zone's letter.
-  /(?<![a-z\d])((?:us|eu|ap|sa|ca|me|af|il|cn|mx|us-gov|us-iso)[-_ ](?:north|south|east|west|central|northeast|southeast|northwest|southwest)[-_ ]\d)[a-f]?(?![a-z\d])/g,
+  new RegExp(
+    `(?<![a-z\\d])((?:us|eu|ap|sa|ca|me|af|il|cn|mx|us-gov|us-iso)[-_ ]${side}[-_ ]\\d)[a-f]?(?![a-z\\d])`,
+    "g",
+  ),
   // Google.
-  /(?<![a-z\d])((?:us|europe|asia|australia|northamerica|southamerica|me|africa)-(?:north|south|east|west|central|northeast|southeast|northwest|southwest)\d{1,2})(?:-[a-f])?(?![a-z\d])/g,
+  new RegExp(`(?<![a-z\\d])(${googlePlaces}-${side}\\d{1,2})(?:-[a-f])?(?![a-z\\d])`, "g"),
   // Azure.
-  /(?<![a-z\d])((?:(?:north|south|east|west|central)(?:central)?(?:us|europe|india|uae)|(?:australia|japan|korea|uk|france|germany|norway|switzerland|brazil|canada|sweden|poland|italy|israel|qatar|southafrica|uae)(?:north|south|east|west|central|southeast|northwest)|(?:east|southeast)asia|westcentralus)\d?)(?![a-z\d])/g,
+  new RegExp(`(?<![a-z\\d])(${azureRegions}\\d?)(?![a-z\\d])`, "g"),
 ]
 
 /** All of them name a side; a long text without one is not searched for each. */

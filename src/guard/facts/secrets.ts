@@ -1,9 +1,14 @@
+import { anyOf } from "../../language/word-lists.ts"
 import { searches } from "./command-reach.ts"
 import { isReader } from "./command-table.ts"
 import { isSecretUrl } from "./hosts.ts"
 import type { Leaf } from "./leaf.ts"
 import type { PathFact } from "./paths.ts"
+import words from "./secret-words.json" with { type: "json" }
 import { anyWord, fold, runsIn, signSet } from "./words.ts"
+
+/** What stands between the name of a secret and its value. */
+const isGiven = `["']?\\s{0,3}(?:[:=]|is\\s{0,3}:|is(?=\\s{1,3}\\S{0,40}\\d))\\s{0,3}["']?`
 
 /** Kinds of secrets that show by their shape; where a sign is named, a text without it has none of that kind. */
 const shapes: readonly (readonly [kind: string, shape: RegExp, sign?: string])[] = [
@@ -22,7 +27,10 @@ const shapes: readonly (readonly [kind: string, shape: RegExp, sign?: string])[]
   ["connection-string", /\b[a-z][a-z+]{2,20}:\/\/[^\s:/@]{1,100}:[^\s@/]{3,100}@/i, "://"],
   [
     "password",
-    /(?<![A-Za-z])(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token|client[_-]?secret)["']?\s{0,3}(?:[:=]|is\s{0,3}:|is(?=\s{1,3}\S{0,40}\d))\s{0,3}["']?(?!\*|<|\$|\{|x{3}|\.{3}|null|none|true|false|undefined|process|os\.|env)(?![\w.?]+[[(])[^\s"',;]{6,}/i,
+    new RegExp(
+      `(?<![A-Za-z])${anyOf(words.namesOfSecrets)}${isGiven}(?!${anyOf(words.noSecrets)})(?![\\w.?]+[[(])[^\\s"',;]{6,}`,
+      "i",
+    ),
   ],
 ]
 
@@ -81,9 +89,14 @@ function kindsIn({ text, field, value }: Leaf): readonly string[] {
 /** The kinds of secrets whose very values a call carries. */
 export const secretKinds = (leaves: readonly Leaf[]): ReadonlySet<string> => new Set(leaves.flatMap(kindsIn))
 
+const storeWays = anyOf(
+  words.readsOfStores,
+  "kubectl (?=.*(?:\\s-o[ =]?(?!name\\b)\\S|--output[ =](?!name\\b)|--template))(?:\\S+ )*get (?:\\S+,)?secrets?\\b",
+  `${anyOf(words.hosters)} (?:\\S+ )?(?:env|variables|vars)(?:[: ](?:pull|get|list|ls|download|export))?(?: |$)`,
+  `(?!(?:kubectl|oc) )(?:\\S+ ){1,4}${anyOf(words.showing)}[- ](?:\\S+[- ])?${anyOf(words.secretNouns)}(?: |$)`,
+)
 /** Commands that print what a store of secrets holds. */
-const secretStores =
-  /^(?:security (?:find-(?:generic|internet)-password|dump-keychain)|pass (?:show|\w+\/)|gpg .*--export-secret|aws (?:\S+ )*(?:get-secret-value|get-parameters? .*--with-decryption)|vault (?:read|kv get)|op (?:read|item get)|gcloud secrets versions access|az keyvault secret show|kubectl (?=.*(?:\s-o[ =]?(?!name\b)\S|--output[ =](?!name\b)|--template))(?:\S+ )*get (?:\S+,)?secrets?\b|keyring get|gh auth token|secret-tool lookup|doppler secrets|heroku config\b|(?:vercel|netlify|railway|eas|amplify|render|wrangler|supabase) (?:\S+ )?(?:env|variables|vars)(?:[: ](?:pull|get|list|ls|download|export))?(?: |$)|docker inspect .*env|git credential fill|git config (?:\S+ )*\S*(?:extraheader|token|password)(?: |$)|ssh-add -L|ansible-vault (?:view|decrypt|edit)|lpass show|keepassxc-cli (?:show|clip|export)|(?:age|rage|gpg2?|sops) (?:.* )?(?:-d|--decrypt)(?: |$)|chamber (?:read|export)|credstash get|infisical (?:secrets|export)|(?!(?:kubectl|oc) )(?:\S+ ){1,4}(?:(?:get|show|read|view|reveal|export|print|dump|fetch|decrypt)[- ](?:\S+[- ])?(?:passwords?|passphrases?|secrets?|credentials?|otp|totp|private-?keys?|tokens?))(?: |$)|jq (?:-\S+ )*(?:\$?env\b|\S*\$env\b)|aws configure get|gcloud auth print-\w+-token|az account get-access-token|aws sts (?:get-session-token|assume-role)|npm config (?:get|ls|list) .*auth|kubectl config view .*--raw|terraform output|printenv \S*(?:key|secret|token|passw|credential)|ps \S*e\S*w|netsh wlan .*key=clear|reg save hklm|cmdkey|(?:get-childitem|gci|dir|ls) env:)/
+const secretStores = new RegExp(`^${storeWays}`)
 /** A sub-command that is named after a secret tells or makes one, whatever the program; scripts of a project have names of their own. */
 const tellsSecret = (name: string, words: readonly string[]): boolean => {
   if (/^docker-credential-/.test(name)) return true

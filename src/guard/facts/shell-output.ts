@@ -1,12 +1,13 @@
 import { decodeBase64, decodeHex } from "../../language/encoding.ts"
+import { anyOf } from "../../language/word-lists.ts"
+import words from "./command-words.json" with { type: "json" }
 import { anyWord } from "./words.ts"
 
 /** Stands in a word for a short value that names no file, host or command: a number, a date, the name of this machine. */
 export const shortPart = "\u0003"
 
 /** Programs that print settings for the shell that runs them. */
-const printsSettings =
-  /^(?:ssh-agent|conda shell\.|mamba shell|micromamba shell|pyenv init|rbenv init|nodenv init|fnm env|brew shellenv|\S*\/brew shellenv|direnv (?:hook|export)|starship init|zoxide init|dircolors|opam env|mise (?:activate|env)|luarocks path|docker-machine env|minikube docker-env|ssh-add|\S+ completion(?: |$))/
+const printsSettings = new RegExp(`^${anyOf(words.printsSettings)}`)
 
 /** Longer output is not computed and counts as unknown. */
 const maxPrinted = 200_000

@@ -1,3 +1,4 @@
+import { anyOf } from "../../language/word-lists.ts"
 import { present } from "../../message/present.ts"
 import { type Environment, environmentsIn, targetEnvironments } from "./action.ts"
 import { readFiles, wordless } from "./command-files.ts"
@@ -22,6 +23,7 @@ import {
   isUpload,
   selects,
 } from "./command-table.ts"
+import words from "./command-words.json" with { type: "json" }
 import { type RunCode, type RunCommand, type RunScript, runOf } from "./commands.ts"
 import { destroyedBy, mutationsIn } from "./graphql.ts"
 import { isPaymentUrl } from "./hosts.ts"
@@ -105,8 +107,7 @@ export function shellFacts(text: string): ShellFacts {
   return { ...reading, sql, code: [...run.code, ...sources], written: run.files, settings, tooMany: run.tooMany }
 }
 
-const building =
-  /^(?:go|cargo|rustc|javac|java|kotlinc?|gcc|g\+\+|cc|c\+\+|clang|clang\+\+|tcc|zig|swiftc?|dotnet|csc|mcs|ghc|runghc|scala|scalac|tsc|jest|vitest|mocha|ava|pytest|phpunit|rspec|npm|npx|pnpm|yarn|bun|deno|make|cmake|ninja|mvn|gradle)$/
+const building = new RegExp(`^${anyOf(words.builders)}$`)
 const sourceFile =
   /\.(?:go|rs|java|kt|kts|c|cc|cpp|cxx|h|hpp|cs|swift|scala|hs|zig|ts|tsx|mts|js|jsx|mjs|cjs|py|rb|php)$/i
 
@@ -298,8 +299,7 @@ function readDestructions(
 }
 
 /** Programs that change the accounts and settings of the system, which are files in one place. */
-const systemFiles =
-  /^(?:user(?:add|mod|del)|adduser|deluser|group(?:add|mod|del)|addgroup|delgroup|passwd|chpasswd|gpasswd|chsh|chfn|visudo|vipw|vigr|update-alternatives|update-ca-certificates|update-rc\.d|hostnamectl|timedatectl|localectl|netplan|a2en(?:site|mod)|a2dis(?:site|mod)|dpkg-reconfigure|authselect|pam-auth-update)$/
+const systemFiles = new RegExp(`^${anyOf(words.systemFiles)}$`)
 
 /** What options of git set for one command, as if they had been set before it; and a push of which not all words are known. */
 function readGitOptions(reading: Reading, words: readonly string[], line: string): void {
@@ -315,8 +315,7 @@ function readGitOptions(reading: Reading, words: readonly string[], line: string
 }
 
 /** What git tells without a change to anything that it keeps. */
-const looksOnly =
-  /^git(?: --?\S+)*(?: (?:log|show|diff|status|rev-parse|rev-list|ls-tree|ls-files|ls-remote|cat-file|for-each-ref|fsck|count-objects|describe|blame|grep|shortlog|archive|clone|fetch|remote(?: -v| show)?|config (?:--get|-l|--list)|branch(?: -[avr]+| --list| --contains)?(?= |$)(?!.* -[fmMdDcC])|tag(?: -l| --list)?(?= |$)(?!.* -[dfasm])|reflog(?: show)?|version|upload-pack|verify-\w+|check-\w+|merge-base|name-rev|var|help)(?= |$)|$)/
+const looksOnly = new RegExp(`^git(?: --?\\S+)*${anyOf(` ${anyOf(words.gitLooks)}(?= |$)`, "$")}`)
 
 /** Is a command run where others have their repository: over there, or in one without a working folder? */
 const isSharedRepository = ({ around, directory = "", words }: RunCommand): boolean =>
@@ -329,8 +328,10 @@ const isInline = (name: string, words: readonly string[]): boolean =>
     name,
   ) && anyWord(words, /^(?:-\w*[ceEpr]|--(?:eval|print|command)|-command|\/c|eval)$/i)
 
-const takesAway =
-  /(?:^|[\s_:-])(?:delete\w*|destroy|drop|purge|prune|wipe|flush\w*|remove|rm|truncate|teardown|terminate|del|erase|forget|uninstall|deprovision|decommission|nuke|obliterate|expunge|scrub|unpublish|yank|deregister|lvremove|vgremove|clean|reset)(?:[\s_:-]|$)|-X ?delete|--clean\b|\bdown\b.*-v\b|--delete\b/i
+const takesAway = new RegExp(
+  anyOf(`(?:^|[\\s_:-])${anyOf(words.takesAway)}(?:[\\s_:-]|$)`, "-X ?delete|--clean\\b|\\bdown\\b.*-v\\b|--delete\\b"),
+  "i",
+)
 
 /** Sub-commands that carry something over a network. */
 const reachesOut =

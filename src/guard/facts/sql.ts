@@ -1,4 +1,5 @@
 import { wordSet } from "../../language/word-forms.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { isObject } from "../../wire/json.ts"
 import { maxScriptDepth, maxStatements } from "./leaf.ts"
 import { parseSql, type SqlNode } from "./sql-grammar.ts"
@@ -89,8 +90,8 @@ function shortened(text: string): string {
 
 // As the grammar reads it
 
-const reading = wordSet(lists.sql.reading)
-const dropping = wordSet(lists.sql.dropping)
+const reading = wordSet(...lists.sql.reading)
+const dropping = wordSet(...lists.sql.dropping)
 /** Settings of a session that change what it may do or what is recorded of it. */
 const powers = /role|authorization|replication|^log|audit|row_security|read_only|bin_log|sql_log/i
 
@@ -198,16 +199,15 @@ function readTree(into: Reading, node: SqlNode, depth: number): void {
 const fileFunctions =
   /^(?:pg_read_(?:binary_)?file|pg_ls_dir|pg_stat_file|pg_file_\w+|lo_import|lo_export|load_file|readfile|writefile|load_extension|read_(?:csv|json|parquet|text|blob|ndjson)\w*|(?:csv|parquet|file)_scan)$/i
 
+/** How functions begin that only compute or tell. */
+const harmlessFunctions = new RegExp(`^${anyOf(lists.sql.harmlessFunctions)}`)
+
 function unresolvedIn({ kinds, calls }: Found): string | undefined {
   if (kinds.has("CallStmt")) return "it calls a procedure"
   if (kinds.has("DoStmt")) return "it runs a block of code"
   if (kinds.has("ExecuteStmt") && !kinds.has("PrepareStmt")) return "it runs a statement that was prepared before"
   const strange = [...calls].find(
-    (name) =>
-      !functions.has(name.toLowerCase()) &&
-      !/^(?:st_|json|array_|to_|regexp_|date_|time|percentile|pg_get_|pg_size|pg_total|pg_table|pg_relation|pg_database_size|has_\w+_privilege|current_|inet_|ts_|tsvector|phraseto|websearch|word_similarity|similarity|uuid_generate|gen_random)/.test(
-        name.toLowerCase(),
-      ),
+    (name) => !functions.has(name.toLowerCase()) && !harmlessFunctions.test(name.toLowerCase()),
   )
   return strange === undefined ? undefined : `it calls the function ${strange}`
 }
@@ -235,12 +235,12 @@ function isAlways(node: unknown): boolean {
 const bare = (node: unknown): string => JSON.stringify(node ?? null).replace(/"location":\d+/g, "")
 
 /** Functions that look and change nothing, by their names in the usual systems. */
-const functions = wordSet(lists.sql.functions)
+const functions = wordSet(...lists.sql.functions)
 
 // In words, for systems whose grammar is another
 
-const changing = wordSet(lists.sql.changing)
-const looking = wordSet(lists.sql.looking)
+const changing = wordSet(...lists.sql.changing)
+const looking = wordSet(...lists.sql.looking)
 const verbs = new Set([
   ...changing,
   ...looking,
@@ -248,8 +248,8 @@ const verbs = new Set([
     "set reset call exec execute do vacuum analyze reindex comment lock kill flush optimize prepare deallocate export backup restore shutdown audit disable enable cluster refresh handler xa",
   ),
 ])
-const beforeTarget = wordSet(lists.sql.beforeTarget)
-const noTarget = wordSet(lists.sql.noTarget)
+const beforeTarget = wordSet(...lists.sql.beforeTarget)
+const noTarget = wordSet(...lists.sql.noTarget)
 
 function targetsOf(words: readonly string[]): readonly string[] {
   const targets = new Set<string>()
@@ -345,9 +345,7 @@ function openIn(
       words[at + 1] === "(" &&
       /^[\p{L}_][\p{L}\p{N}_.]*$/u.test(word) &&
       !functions.has(word.replace(/^.*\./, "")) &&
-      !/^(?:in|and|or|not|on|as|from|where|values|over|using|exists|any|all|some|by|then|when|else|case|select|with|having|filter|within|top|interval|between|like|is|union|except|intersect|join|lateral|partition|distinct|key|index|st_\w+|json\w*|date_\w+|array_\w+|to_\w+|regexp_\w+|time\w*)$/.test(
-        word,
-      ),
+      !notCalls.test(word),
   )
   return strange === undefined ? undefined : `it calls the function ${strange}`
 }
@@ -360,8 +358,20 @@ function isUnboundedLine(words: readonly string[]): boolean {
   return /^(?:\(? ?)?(?:true|1|not false|(\d+) = \1|' = ')(?: |$)/.test(rest) && !/ and /.test(` ${rest} `)
 }
 
-const shape =
-  /\b(?:drop\s+(?:table|database|schema|view|index|user|role|policy|trigger|function|procedure|column|audit|materialized|keyspace|collection|server|tables?)|truncate\s+(?:table\s+)?["`[\w]|delete\s+from\s+\S|alter\s+(?:table|database|system|user|role|server|session|audit|schema|login|policy)\b|update\s+["`[\w.\]]+\s+set\s|insert\s+into\s|replace\s+into\s|create\s+(?:or\s+replace\s+)?(?:temp\w*\s+|unique\s+)?(?:table|database|schema|view|index|user|role|policy|trigger|function|procedure|server|login)\b|select\s[^;]{0,2000}?\bfrom\s|set\s+(?:global|session|persist)\s|noaudit\s|grant\s+[\w, ]{1,200}\s(?:on|to)\s|revoke\s+[\w, ]{1,200}\s(?:on|from)\s|merge\s+into\s|merge\s+[\w.`"]+\s[^;]{0,2000}?\bwhen\s)/i
+/** What stands before a bracket and is no function that has to be known. */
+const notCalls = new RegExp(`^${anyOf(lists.sql.notCalls)}$`)
+
+const statementShapes = anyOf(
+  `drop\\s+${anyOf(lists.sql.dropped)}`,
+  'truncate\\s+(?:table\\s+)?["`[\\w]|delete\\s+from\\s+\\S',
+  `alter\\s+${anyOf(lists.sql.altered)}\\b`,
+  'update\\s+["`[\\w.\\]]+\\s+set\\s|insert\\s+into\\s|replace\\s+into\\s',
+  `create\\s+(?:or\\s+replace\\s+)?(?:temp\\w*\\s+|unique\\s+)?${anyOf(lists.sql.created)}\\b`,
+  "select\\s[^;]{0,2000}?\\bfrom\\s|set\\s+(?:global|session|persist)\\s|noaudit\\s",
+  "grant\\s+[\\w, ]{1,200}\\s(?:on|to)\\s|revoke\\s+[\\w, ]{1,200}\\s(?:on|from)\\s|merge\\s+into\\s",
+  'merge\\s+[\\w.`"]+\\s[^;]{0,2000}?\\bwhen\\s',
+)
+const shape = new RegExp(`\\b${statementShapes}`, "i")
 
 export const looksLikeSql = (text: string): boolean =>
   shape.test(opened(text.slice(0, 200_000)).replace(/\/\*[^*]{0,200}\*\/|\s+/g, " "))

@@ -1,3 +1,5 @@
+import { anyOf } from "../../language/word-lists.ts"
+import words from "./command-words.json" with { type: "json" }
 import { foundBy } from "./shell-output.ts"
 import type { ShellCommand } from "./shell-syntax.ts"
 import { unknownPart } from "./shell-words.ts"
@@ -395,11 +397,9 @@ function editorScripts(text: string): readonly string[] {
 }
 
 /** Variables that hold a command which other programs run. */
-const commandVariables =
-  /^(?:(?:GIT_|MAN|SYSTEMD_|BAT_)?PAGER|(?:GIT_|GIT_SEQUENCE_|SUDO_|KUBE_|FC)?EDITOR|VISUAL|(?:GIT_)?SSH_COMMAND|GIT_SSH|GIT_EXTERNAL_DIFF|(?:GIT_|SSH_|SUDO_)?ASKPASS|GIT_PROXY_COMMAND|LESSOPEN|LESSCLOSE|PROMPT_COMMAND|RSYNC_RSH|BROWSER|CARGO_BUILD_RUSTC_WRAPPER|RUSTC_WRAPPER)$/
+const commandVariables = new RegExp(`^${anyOf(words.commandVariables)}$`)
 /** Variables that make other programs load a file or a module first, or take more options. */
-const loadingVariables =
-  /^(?:BASH_ENV|ENV|ZDOTDIR|LD_PRELOAD|LD_LIBRARY_PATH|LD_AUDIT|DYLD_INSERT_LIBRARIES|PYTHONSTARTUP|PERL5OPT|RUBYOPT|TAR_OPTIONS|GIT_CONFIG(?:_\w+)?|GIT_TEMPLATE_DIR|GIT_EXEC_PATH|npm_config_(?:script_shell|node_options))$/i
+const loadingVariables = new RegExp(`^${anyOf(words.loadingVariables)}$`, "i")
 
 /** What a variable that is set for a command makes it run beside: a script, or something that is not known. */
 export function runByVariable(name: string, value: string): { readonly script?: string; readonly unresolved?: string } {

@@ -1,6 +1,7 @@
 import { lazyPattern } from "../../language/lazy.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { grammar } from "./grammar.ts"
-import { partsOf, type RulePart } from "./parts.ts"
+import { conditional, denies, partsOf, type RulePart } from "./parts.ts"
 import { inPlainWords } from "./plain-words.ts"
 import { type RuleValues, uniqueValues } from "./values.ts"
 import { any, said } from "./vocabulary.ts"
@@ -105,11 +106,23 @@ function whyNotForAgent(plain: string, isOthers: boolean): string | undefined {
   return grammar("telling").test(plain.replace(grammar("askingClause"), " ")) ? "it reports something" : undefined
 }
 
-/** It binds something that is built, and not whoever builds it. */
-const product = lazyPattern(
-  `^\\W*(?:the|our|this|your|every|each|all|a|an|my)?\\s*(?:(?!to |for |with |from |of |by |in )[\\p{L}-]+ ){0,2}(?:${said("products").source})(?: (?:at|on|in|of|for|from|behind|under) [\\p{L}\\p{N}./-]+)? (?:must|should|shall|may|can|cannot|can't|has to|have to|needs? to|is|are|will|won't|only|never|always|does|do|doesn't|don't|accepts?|live|lives|was|were)(?! (?:only |never |not |always |exclusively |(?:by|per|via|over) \\S+ )*(?:to )?(?:be )?(?:contacted|written|mailed|e-?mailed|messaged|called|notified|informed|answered|reached|texted)(?![\\p{L}]))(?![\\p{L}])`,
-  "u",
+/** Something that is built, in a few words, and where it stands. */
+const aProduct = [
+  "(?:the|our|this|your|every|each|all|a|an|my)?\\s*",
+  `(?:(?!to |for |with |from |of |by |in )[\\p{L}-]+ ){0,2}(?:${said("products").source})`,
+  "(?: (?:at|on|in|of|for|from|behind|under) [\\p{L}\\p{N}./-]+)?",
+].join("")
+const doesOrMust = anyOf(
+  "must|should|shall|may|can|cannot|can't|has to|have to|needs? to|is|are|will|won't|only|never|always",
+  "does|do|doesn't|don't|accepts?|live|lives|was|were",
 )
+/** Somebody gets in touch with it. */
+const beReached = [
+  "(?:only |never |not |always |exclusively |(?:by|per|via|over) \\S+ )*(?:to )?(?:be )?",
+  "(?:contacted|written|mailed|e-?mailed|messaged|called|notified|informed|answered|reached|texted)(?![\\p{L}])",
+].join("")
+/** It binds something that is built, and not whoever builds it. */
+const product = lazyPattern(`^\\W*${aProduct} ${doesOrMust}(?! ${beReached})(?![\\p{L}])`, "u")
 
 /** Those who act for the user. */
 const agents = /(?<![\p{L}])(?:agents?|assistants?|subagents?|bots?|you|models?|ai|claude|gpt|codex|gemini)$/u
@@ -135,11 +148,15 @@ function isAboutPart(plain: string): boolean {
 /** Lines of a page, a comment, a list or a chat, which somebody else wrote. */
 const notSaid = /^(?:>|\||\/\/|\/\*|<!--|\[\d|\d+\. )|<\/?\p{L}+>|\[\d\d:\d\d/u
 
+const whenYou = [
+  "(?:when|whenever|if|cuando|quand|wenn) ",
+  "(?:(?:you|we)(?:'re| are)? |(?=\\p{L}+ing(?![\\p{L}]))|(?=share|forward|reply))",
+  "(?:ever |about to |need to |have to |want to |wish to |must )*",
+].join("")
+const whenYouWish =
+  "(?:when|whenever|if) (?:you (?:want|need|have|wish) to|you're about to|you are about to)(?![\\p{L}])"
 /** A condition that is the act itself: "when you send mail". */
-const actMeant = lazyPattern(
-  `(?<![\\p{L}])(?:when|whenever|if|cuando|quand|wenn) (?:(?:you|we)(?:'re| are)? |(?=\\p{L}+ing(?![\\p{L}]))|(?=share|forward|reply))(?:ever |about to |need to |have to |want to |wish to |must )*(?:${said("acting").source})|(?<![\\p{L}])(?:when|whenever|if) (?:you (?:want|need|have|wish) to|you're about to|you are about to)(?![\\p{L}])`,
-  "gu",
-)
+const actMeant = lazyPattern(`(?<![\\p{L}])${whenYou}(?:${said("acting").source})|(?<![\\p{L}])${whenYouWish}`, "gu")
 
 /** "Merge it without asking" spares a question. */
 function sparesQuestion(plain: string): boolean {
@@ -159,9 +176,9 @@ function conditionIn(plain: string): string | undefined {
 
 /** "If it isn't an address at …, don't write to it": the condition names what alone is allowed. */
 const isOtherwise = ({ plain, marked }: RulePart, parts: readonly RulePart[]): boolean =>
-  /^(?:if|when|unless|as long as|provided) /u.test(plain) &&
+  conditional.test(plain) &&
   marked.includes("‹") &&
-  /(?<![\p{L}])(?:isn't|aren't|not|doesn't|don't)(?![\p{L}])/u.test(plain) &&
+  denies.test(plain) &&
   parts.some((part) => part.plain !== plain && (part.polarity === "never" || part.permits))
 
 /** Do the words that bind stand in quotation marks, and others do not? */

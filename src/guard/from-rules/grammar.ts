@@ -1,5 +1,4 @@
 import table from "./grammar.json" with { type: "json" }
-import { joined } from "./vocabulary.ts"
 
 /**
  * The patterns by which sentences are read. A phrase is any of its wordings with no letter on either side, a pattern is what its lines make
@@ -15,10 +14,10 @@ const signs: Readonly<Record<string, string>> = {
 
 /** The source of a pattern that a table has in lines. */
 export const sourceOf = (lines: readonly string[], between: string): string =>
-  joined(
-    lines.filter((line) => !line.startsWith("# ")),
-    between,
-  ).replace(/[«»¶]/gu, (sign) => signs[sign] ?? sign)
+  lines
+    .filter((line) => !line.startsWith("# "))
+    .join(between)
+    .replace(/[«»¶]/gu, (sign) => signs[sign] ?? sign)
 
 type Phrase = keyof typeof table.phrases
 type Pattern = keyof typeof table.patterns

@@ -61,7 +61,7 @@ function otherwise(parts: readonly RulePart[]): readonly RulePart[] {
   const rest = (part: RulePart): readonly RulePart[] => parts.filter((other) => other !== part)
   return parts.map((part) => {
     if (!conditional.test(part.marked) || !part.marked.includes("‹")) return part
-    if (!/(?<![\p{L}])(?:isn't|aren't|not|doesn't|don't)(?![\p{L}])/u.test(part.marked)) return part
+    if (!denies.test(part.marked)) return part
     if (rest(part).some(({ permits }) => permits))
       return { ...part, polarity: "never", excepts: false, isDirect: false }
     return rest(part).some(({ polarity }) => polarity === "never")
@@ -70,7 +70,8 @@ function otherwise(parts: readonly RulePart[]): readonly RulePart[] {
   })
 }
 
-const conditional = /^(?:if|when|unless|as long as|provided) /u
+export const conditional = /^(?:if|when|unless|as long as|provided) /u
+export const denies = /(?<![\p{L}])(?:isn't|aren't|not|doesn't|don't)(?![\p{L}])/u
 
 const namely = /^(?:that's|namely|i\.e\.) ‹\p{L}+›$/u
 
@@ -134,6 +135,10 @@ export type ValueStanding = {
 const valuesIn = (part: RulePart, kinds: readonly ValueKind[]): readonly string[] =>
   kinds.flatMap((kind) => part.values[kind])
 
+/** It forbids what another part speaks of: "Never do that." */
+const forbidsWhatWasSaid = ({ polarity, explains, plain }: RulePart): boolean =>
+  polarity === "never" && !explains && grammar("pointsBack").test(plain)
+
 /** How a sentence stands to its values of these kinds; "mixed" if it says two things of them, nothing if it names none. */
 export function standingOf(
   parts: readonly RulePart[],
@@ -149,9 +154,7 @@ export function standingOf(
   })
   // Who says why he says it binds nothing by that.
   const named = all.filter(({ explains }) => !explains)
-  const answers = parts.filter(
-    (part) => part.polarity === "never" && !part.explains && grammar("pointsBack").test(part.plain),
-  )
+  const answers = parts.filter(forbidsWhatWasSaid)
   if (named.length === 0 && answers.length > 0) return { ...of(all, "never"), pointing: answers }
   if (named.length === 0 || (named.length < all.length && named.every(({ polarity }) => polarity === "plain")))
     return "mixed"
@@ -193,9 +196,7 @@ function combined(
   if (never.length > 0) return plain.every(({ excepts }) => !excepts) ? of(never, "never") : "mixed"
   if (rest.some((part) => part.others && (part.polarity === "never" || part.polarity === "only")))
     return { ...of(plain, "only"), isDirect: [...plain, ...rest].every((part) => part.isDirect) }
-  const pointing = rest.filter(
-    (part) => part.polarity === "never" && !part.explains && grammar("pointsBack").test(part.plain),
-  )
+  const pointing = rest.filter(forbidsWhatWasSaid)
   const forbids = pointing.length > 0 && !plain.some(({ permits }) => permits)
   return forbids ? { ...of(plain, "never"), pointing } : of(plain, "plain")
 }

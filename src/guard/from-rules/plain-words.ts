@@ -1,8 +1,8 @@
 import { lazy, lazyPattern } from "../../language/lazy.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { entriesOf } from "../../message/present.ts"
 import glossary from "./glossary.json" with { type: "json" }
 import { grammar, plainly } from "./grammar.ts"
-import { joined } from "./vocabulary.ts"
 
 /**
  * The words of a rule in the form in which it is read: small letters, plain quotation marks, whole words for those of a chat, words of other
@@ -41,7 +41,7 @@ type Forms = Readonly<Record<string, string | readonly string[]>>
 /** The forms of tables as one pattern whose groups are in the order of the English words. */
 function tableOf(...tables: readonly Forms[]): { readonly pattern: RegExp; readonly english: readonly string[] } {
   const all = tables.flatMap((table) => Object.entries(table))
-  const groups = all.map(([, forms]) => `(${joined(forms).replace(/\((?!\?)/g, "(?:")})`)
+  const groups = all.map(([, forms]) => `(${anyOf(forms).replace(/\((?!\?)/g, "(?:")})`)
   return {
     pattern: new RegExp(`${before}(?:${groups.join("|")})(?<!\\s)${behind}`, "gu"),
     english: all.map(([english]) => english),
@@ -133,15 +133,14 @@ function japaneseInEnglish(text: string): string {
   return negated ? `never ${read.replace(/^never /, "")}` : `always ${read.replace(/^always /, "")}`
 }
 
-const asksMe = lazyPattern(joined(verbs["ask me"]), "u")
+const asksMe = lazyPattern(anyOf(verbs["ask me"]), "u")
 
 /** The words of a sentence without its particles, the last verb of it at its head. */
 function verbFirst(text: string): string {
   let read = text.replace(/(\d[\d,.]*)\s?円/gu, " $1 yen ").replace(/(\d[\d,.]*)\s?ドル/gu, " $1 dollars ")
-  for (const [english, forms] of entriesOf(nouns)) read = read.replace(new RegExp(joined(forms), "gu"), ` ${english} `)
-  for (const [english, forms] of entriesOf(verbs))
-    read = read.replace(new RegExp(joined(forms), "gu"), ` ‹${english}› `)
-  for (const [english, forms] of entriesOf(joints)) read = read.replace(new RegExp(joined(forms), "gu"), ` ${english} `)
+  for (const [english, forms] of entriesOf(nouns)) read = read.replace(new RegExp(anyOf(forms), "gu"), ` ${english} `)
+  for (const [english, forms] of entriesOf(verbs)) read = read.replace(new RegExp(anyOf(forms), "gu"), ` ‹${english}› `)
+  for (const [english, forms] of entriesOf(joints)) read = read.replace(new RegExp(anyOf(forms), "gu"), ` ${english} `)
   const words = read.replace(/[\u3040-\u309fー。、！？・（）]+|下さい/gu, " ")
   const last = [...words.matchAll(/‹([^›]+)›/gu)].at(-1)?.[1]
   const others = words.replace(/‹([^›]+)›/gu, (_, verb: string) => (verb === last ? " " : verb))

@@ -1,9 +1,10 @@
 import { lazy, lazyPattern } from "../../language/lazy.ts"
+import { wordSet } from "../../language/word-forms.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { assert } from "../../message/assert.ts"
 import { services } from "../facts/media.ts"
 import { sourceOf } from "./grammar.ts"
 import lists from "./values.json" with { type: "json" }
-import { joined } from "./vocabulary.ts"
 
 /** The values that a rule names, by kind. */
 export type RuleValues = Readonly<Record<ValueKind, readonly string[]>>
@@ -85,7 +86,7 @@ function placeForms(): readonly ValueForm[] {
     namesIn(
       lists.places.flatMap((place) => {
         const names = place[key]
-        return names === undefined ? [] : [[joined(names), joined(place.regions, " ")] as const]
+        return names === undefined ? [] : [[anyOf(names), [place.regions].flat().join(" ")] as const]
       }),
       wholeWord,
     )
@@ -109,7 +110,7 @@ function placeForms(): readonly ValueForm[] {
 
 /** Channels by name, and services that the guard tells apart. */
 function mediaForm(): ValueForm {
-  const named = Object.entries(lists.media).map(([medium, names]) => [joined(names), medium] as const)
+  const named = Object.entries(lists.media).map(([medium, names]) => [anyOf(names), medium] as const)
   // One that is also a word has a form of its own.
   const own = Object.values(services).flatMap((names) => names.filter((name) => name !== "signal"))
   const media = namesIn([...named, ...own.map((name) => [name, name] as const)], ["(?<![\\p{L}#_-])", "(?![\\p{L}_-])"])
@@ -117,22 +118,22 @@ function mediaForm(): ValueForm {
 }
 
 function languageForm(): ValueForm {
-  const named = Object.entries(lists.languages).map(([code, names]) => [joined(names), code] as const)
+  const named = Object.entries(lists.languages).map(([code, names]) => [anyOf(names), code] as const)
   const languages = namesIn(named, wholeWord)
   return { kind: "languages", pattern: languages.pattern, valuesOf: (_, groups) => [languages.entryOf(groups) ?? ""] }
 }
 
 /** Lists of which patterns are made, by the names that they have there. */
 const pieces: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(Object.entries(lists.pieces).map(([name, list]) => [name, joined(list)])),
-  fileEndings: joined(lists.fileEndings),
-  mailProviders: [...mailProviders.keys()].join("|"),
-  plainPrograms: joined(lists.laterPrograms, " ").replaceAll(" ", "|"),
-  wordPrograms: joined(lists.wordPrograms, " ").replaceAll(" ", "|"),
+  ...Object.fromEntries(Object.entries(lists.pieces).map(([name, list]) => [name, anyOf(list)])),
+  fileEndings: anyOf(lists.fileEndings),
+  mailProviders: anyOf([...mailProviders.keys()]),
+  plainPrograms: anyOf([...wordSet(...lists.laterPrograms)]),
+  wordPrograms: anyOf([...wordSet(...lists.wordPrograms)]),
 }
 
 /** Words with a slash between them that name no file. */
-const noPath = lazyPattern(`^(?:${joined(lists.noPaths)})$`)
+const noPath = lazyPattern(`^${anyOf(lists.noPaths)}$`)
 
 /** What is read from what a form of the table finds. */
 const readers = {

@@ -1,27 +1,25 @@
 import { type LazyPattern, lazyPattern } from "../../language/lazy.ts"
 import { wordSet } from "../../language/word-forms.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { entriesOf } from "../../message/present.ts"
 import lists from "./vocabulary.json" with { type: "json" }
 
 /** The words by which rules are read: patterns of whole words, and words in all their regular forms, by what they stand for. */
 
-/** A list of a JSON file as one text: long ones stand there in several lines. */
-export const joined = (list: string | readonly string[], between = "|"): string => [list].flat().join(between)
-
 /** Any of the words, whole. */
-export const any = (list: string): LazyPattern =>
-  lazyPattern(`(?<![\\p{L}\\p{N}_-])(?:${list})(?![\\p{L}\\p{N}_-])`, "u")
+export const any = (list: string | readonly string[]): LazyPattern =>
+  lazyPattern(`(?<![\\p{L}\\p{N}_-])${anyOf(list)}(?![\\p{L}\\p{N}_-])`, "u")
 
 /** Any of the words in any of their regular forms: `send` is also `sends`, `sending` and `sended`, which does no harm. */
-function inForms(list: string): LazyPattern {
-  const all = list.split(/\s+/).flatMap((word) => {
+function inForms(list: string | readonly string[]): LazyPattern {
+  const all = [...wordSet(...[list].flat())].flatMap((word) => {
     const stem = word.replace(/e$/, "")
     const last = word.at(-1) ?? ""
     const doubled = /[^aeiou][aeiou][bdgklmnprt]$/.test(word) ? [`${word}${last}ed`, `${word}${last}ing`] : []
     const changed = word.endsWith("y") ? [`${word.slice(0, -1)}ies`, `${word.slice(0, -1)}ied`] : []
     return [word, `${word}s`, `${word}es`, `${word}'s`, `${stem}ed`, `${stem}ing`, ...doubled, ...changed]
   })
-  return any([...new Set(all)].map((word) => word.replace(/_/g, " ")).join("|"))
+  return any([...new Set(all)].map((word) => word.replace(/_/g, " ")))
 }
 
 const patterns = new Map<string | readonly string[], LazyPattern>()
@@ -36,14 +34,11 @@ function patternOf(
   return pattern
 }
 
-const wholeWords = (list: string | readonly string[]): LazyPattern => any(joined(list))
-
 /** The words under a name of the vocabulary, as they are said. */
-export const said = (name: keyof typeof lists.said): LazyPattern => patternOf(lists.said[name], wholeWords)
+export const said = (name: keyof typeof lists.said): LazyPattern => patternOf(lists.said[name], any)
 
 /** The words under a name of the vocabulary, in any of their forms. */
-export const anyForm = (name: keyof typeof lists.forms): LazyPattern =>
-  patternOf(lists.forms[name], (list) => inForms(joined(list, " ")))
+export const anyForm = (name: keyof typeof lists.forms): LazyPattern => patternOf(lists.forms[name], inForms)
 
 /** What rules name without a value: acts, security controls, kinds of personal data, what is done with secrets. */
 export const { acts, controls, personKinds, secretActs } = lists.tables
@@ -61,7 +56,7 @@ export function namedIn<Name extends string>(
   const by = (certainty: Certainty): readonly Name[] =>
     entriesOf(table).flatMap(([name, words]) => {
       const list = words[certainty]
-      return list !== undefined && patternOf(list, wholeWords).test(text) ? [name] : []
+      return list !== undefined && patternOf(list, any).test(text) ? [name] : []
     })
   const names = by("sure")
   return names.length > 0 ? { names, isSure: true } : { names: by("likely"), isSure: false }

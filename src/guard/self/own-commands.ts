@@ -1,8 +1,10 @@
+import { anyOf } from "../../language/word-lists.ts"
 import { codeFacts } from "../facts/code.ts"
 import { runOf } from "../facts/commands.ts"
 import { unknownPart } from "../facts/shell-words.ts"
 import { anyWord } from "../facts/words.ts"
 import { absolutePath, type OwnProcess } from "./own-process.ts"
+import words from "./self-words.json" with { type: "json" }
 
 /** One command of a script, taken out of what wraps it, with the folder that it runs in. */
 export type OwnCommand = {
@@ -70,8 +72,7 @@ const editors = /^(?:sed|gsed|jq|yq|perl)$/
 const namesFiles = /(?:^|[;}\d$/\s])[rRwWe]\s+\S|\b(?:getline|system|open|input_filename)\b|[<>]/
 
 /** Options of searchers whose value is the next word, and no pattern. */
-const searchValues =
-  /^(?:-[ABCmdDgtTjMr]|-\w*[ABCm]|--(?:after-context|before-context|context|max-count|include|exclude|exclude-dir|include-dir|glob|iglob|type|type-not|type-add|max-depth|max-filesize|threads|sort|sortr|color|colour|context-separator|label|binary-files|devices|directories|replace|encoding|engine|path-separator|ignore|ignore-dir|max-columns))$/
+const searchValues = new RegExp(`^${anyOf("-[ABCmdDgtTjMr]|-\\w*[ABCm]", `--${anyOf(words.searchOptions)}`)}$`)
 
 type FileWords = { readonly words: readonly string[]; readonly leftOut: readonly string[] }
 

@@ -1,3 +1,4 @@
+import { anyOf } from "../../language/word-lists.ts"
 import type { Steps } from "../../message/steps.ts"
 import { type CallFacts, factsOf, type ToolCall } from "../facts/facts.ts"
 import { type Leaf, leafOf, leavesOf, unreadMarks } from "../facts/leaf.ts"
@@ -17,6 +18,7 @@ import {
   wholeFolders,
 } from "./own-commands.ts"
 import { absolutePath, namesOf, type OwnProcess, type Touch, touchInText, touchOf } from "./own-process.ts"
+import words from "./self-words.json" with { type: "json" }
 
 export const selfProtectionId = "holdfast:self-protection"
 
@@ -107,8 +109,7 @@ const endTools = /^(?:kill|terminate|stop|signal|end|interrupt|restart|disable)$
 const codeTools = /^(?:python|ipython|javascript|node|code|interpreter|eval|repl|notebook|jupyter)$/
 const globTools = /^(?:glob|find|list|files|ls)$/
 
-const runners =
-  /^(?:bash|shell|sh|zsh|fish|terminal|command|commands|cmd|console|powershell|pwsh|exec|execute|run|process|subprocess|repl|script|python|ipython|javascript|node|code|interpreter|eval|notebook|jupyter|tmux|ssh|computer|keystrokes)$/
+const runners = new RegExp(`^${anyOf(words.runners)}$`)
 const searchTools =
   /^(?:search|grep|rg|web|google|websearch|lookup|query|ask|browse|memory|think|todo|task|agent|message|plan)$/
 const ofFolders =
@@ -116,8 +117,7 @@ const ofFolders =
 const changers =
   /^(?:write|edit|create|update|delete|remove|rm|move|mv|rename|patch|replace|insert|append|save|put|overwrite|truncate|chmod|modify|set|multiedit|str)$/
 /** Fields whose values are words for people, for a search or for a file, and no names of files. */
-const proseFields =
-  /^(?:content|contents|text|body|message|msg|description|prompt|title|subject|summary|comment|note|notes|reason|query|q|question|pattern|regex|old_string|new_string|old_str|new_str|old_text|new_text|old|new|replacement|replace|search|find|file_text|insert_text|code_edit|instructions?|instruction|explanation|thought|thoughts|todos?|plan|markdown|html|data|answer|name|label|status|language|diff_summary)$/
+const proseFields = new RegExp(`^${anyOf(words.proseFields)}$`)
 const scriptFile = /\.(?:sh|bash|zsh|fish|command|ps1|bat|cmd)$|(?:^|\/)(?:makefile|justfile|dockerfile|crontab)$/i
 const folderFields = /^(?:cwd|workdir|working_dir|working_directory|work_dir|root|base_dir|dir|directory|folder)$/
 
@@ -331,8 +331,10 @@ function touchesName(filter: string, name: string): boolean {
 }
 
 /** Calls of other languages that take a whole folder, and what they take. */
-const folderCalls =
-  /\b(?:rmtree|rmSync|rmdirSync|rimraf|RemoveAll|rm_rf|rm_r|remove_dir_all|removedirs|renameSync|copytree|cpSync|make_archive|fs\.(?:promises\.)?(?:rm|rename|cp)|shutil\.move|os\.rename)\s*\(\s*(process\.cwd\(\)|os\.getcwd\(\)|Dir\.pwd|["'`][^"'`\n]{0,1000}["'`])/g
+const folderCalls = new RegExp(
+  `\\b${anyOf(words.folderCalls)}\\s*\\(\\s*(process\\.cwd\\(\\)|os\\.getcwd\\(\\)|Dir\\.pwd|["'\`][^"'\`\\n]{0,1000}["'\`])`,
+  "g",
+)
 
 function codeDeed(text: string, base: string, own: OwnProcess): string | undefined {
   if (codeEnds(text, own)) return "end or signal its process"
