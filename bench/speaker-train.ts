@@ -12,7 +12,7 @@ import { digits, heaviest, type Model, signsOf, weightStep } from "./rules-train
  */
 
 /** A message with the spans of what the user states in it, and of what is somebody else's. */
-type Message = {
+export type Message = {
   readonly text: string
   readonly own: readonly Span[]
   readonly pasted: readonly Span[]
@@ -53,16 +53,44 @@ const heldOut = /^(?:twenty-fifth|thirty-second|thirty-sixth)-/
 /** A message of one line tells little of what stands around a sentence; rules behind made-up leads are many. */
 const [lineWeight, leadWeight, pasteWeight] = [0.5, 0.3, 1.5]
 
-function messagesOf(): readonly Message[] {
-  const files = readdirSync(labelled).filter(
-    (name) => /(?:talk|announced|pasted)\.jsonl$/.test(name) && !heldOut.test(name),
-  )
-  const sets = files.toSorted().flatMap((name) =>
-    rowsOf(new URL(name, labelled))
-      .filter(({ channel = "user" }) => channel === "user")
-      .map((row) => messageOf(row, row.text.includes("\n") || name.includes("pasted") ? 1 : lineWeight)),
-  )
-  const marked = rowsOf(new URL("rules/speakers.jsonl", import.meta.url)).map((row) => messageOf(row, pasteWeight))
+/** The people who marked `bench/rules/speakers.jsonl`, by the line behind their last one. */
+const markedUntil: readonly number[] = [500, 896, 1537, 1987, 2688]
+
+/** Whose messages are learnt from: the authors of labelled sets, by the start of their files' names, and those who marked pastes. */
+export const authors = (): readonly string[] => [
+  ...new Set(setFiles().map(authorOf)),
+  ...markedUntil.map((_, n) => `marked ${n + 1}`),
+]
+
+const setFiles = (): readonly string[] =>
+  readdirSync(labelled)
+    .filter((name) => /(?:talk|announced|pasted)\.jsonl$/.test(name) && !heldOut.test(name))
+    .toSorted()
+
+const authorOf = (file: string): string => file.replace(/(?:talk|announced|pasted)\.jsonl$/, "")
+
+const messagesIn = (file: string): readonly Message[] =>
+  rowsOf(new URL(file, labelled))
+    .filter(({ channel = "user" }) => channel === "user")
+    .map((row) => messageOf(row, row.text.includes("\n") || file.includes("pasted") ? 1 : lineWeight))
+
+/** The messages of one author. */
+export function messagesBy(author: string): readonly Message[] {
+  const place = markedUntil.findIndex((_, n) => author === `marked ${n + 1}`)
+  if (place >= 0)
+    return rowsOf(new URL("rules/speakers.jsonl", import.meta.url))
+      .slice(markedUntil[place - 1] ?? 0, markedUntil[place])
+      .map((row) => messageOf(row, pasteWeight))
+  return setFiles()
+    .filter((file) => authorOf(file) === author)
+    .flatMap(messagesIn)
+}
+
+function messagesOf(some: readonly string[]): readonly Message[] {
+  const sets = setFiles()
+    .filter((file) => some.includes(authorOf(file)))
+    .flatMap(messagesIn)
+  const marked = some.filter((author) => author.startsWith("marked ")).flatMap(messagesBy)
   const own = [...announced(), ...fixtureTalk(), ...["talk-en.txt", "talk-other.txt"].flatMap(linesOf).map(readMarked)]
   return [
     ...sets,
@@ -198,9 +226,9 @@ function trainOne(examples: readonly Example[], seed: number): Model {
 }
 
 /** The mean of models that read the examples in other orders. */
-export function trainSpeaker(): Model {
-  const examples = messagesOf().flatMap(examplesOf)
-  const models = seeds.map((seed) => trainOne(examples, seed))
+export function trainSpeaker(some = authors(), ownSeeds = seeds): Model {
+  const examples = messagesOf(some).flatMap(examplesOf)
+  const models = ownSeeds.map((seed) => trainOne(examples, seed))
   const mean = (valueIn: (model: Model) => number): number =>
     models.reduce((sum, model) => sum + valueIn(model), 0) / models.length
   return {
@@ -209,16 +237,18 @@ export function trainSpeaker(): Model {
   }
 }
 
-if (import.meta.main) {
-  const model = trainSpeaker()
+/** What is in the file of weights. */
+export function speakerFile(model: Model): string {
   // Weights are written within the bounds of the levels.
   const scale = model.weights.reduce((most, weight) => Math.max(most, Math.abs(weight)), 0) / heaviest
-  const file = [
+  return [
     "// Written by bench/speaker-train.ts; do not edit.",
     `export const speakerWeightStep: number = ${weightStep * scale}`,
     `export const speakerBias: number = ${digits(model.bias)}`,
     `export const speakerWeights: string = ${JSON.stringify(signsOf({ weights: model.weights.map((weight) => weight / scale) }))}`,
     "",
   ].join("\n")
-  writeFileSync(new URL("../src/rules/generated/speaker-weights.ts", import.meta.url), file)
 }
+
+if (import.meta.main)
+  writeFileSync(new URL("../src/rules/generated/speaker-weights.ts", import.meta.url), speakerFile(trainSpeaker()))

@@ -20,8 +20,8 @@ import { hashFactor, hashStart } from "./word-facts.ts"
  * so what stands around the sentence tells it: the line before it, the question behind it, the form of its own line and of its neighbours.
  */
 
-/** From these scores on it is somebody else: where no form of the message shows a paste, and beside one that is shown. */
-export const [surelyAnothers, surelyPasted]: readonly [number, number] = [1, 3]
+/** From these scores on it is somebody else: on one line, in a message of several, and beside a paste that the form of the message shows. */
+export const [onOneLine, surelyAnothers, surelyPasted]: readonly [number, number, number] = [0.25, 1, 3]
 
 /** Below this it is the user, whatever words lead up to it. */
 export const surelyOwn = -1.5
@@ -31,7 +31,8 @@ export function isAnothers(text: string, sentence: Span, pages: readonly Span[])
   if (!holdsTwo.test(text)) return false
   // Where a paste was found beside the user's words, who says what is known already.
   const isWhole = pages.length === 1 && pages[0]?.start === 0 && pages[0].end === text.length
-  return speakerScore(text, sentence) > (isWhole ? surelyAnothers : surelyPasted)
+  const least = !isWhole ? surelyPasted : text.includes("\n") ? surelyAnothers : onOneLine
+  return speakerScore(text, sentence) > least
 }
 /** Signs between what one says and what another does. */
 const holdsTwo = /(?<!\d):|:(?!\d)|[\n："“”„«»「—–]| - |['‘]\p{L}/u
