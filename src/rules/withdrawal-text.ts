@@ -154,7 +154,7 @@ export const readKeys = createRecent((text): KeyReading => {
 
 const isTongue = ({ sort, text }: Token): boolean => sort === "word" && classesOfWord(text).includes("tongue")
 /** Does a text name a language? */
-export const namesTongue = (text: string): boolean => readKeys(text).tokens.some(isTongue)
+export const namesTongue = createRecent((text): boolean => readKeys(text).tokens.some(isTongue), maxKept)
 
 /** All of a text that tells, read once as well. */
 export const readText = createRecent((text): TextReading => {
