@@ -315,13 +315,16 @@ function swapsValue(rule: TextReading, sentence: TextReading, rest: number): boo
 
 /** "The cap is 800 now", of a rule that sets a bound in other words: the sentence speaks of a bound, of another number, and of nothing else. */
 export function movesLimit(ruleText: string, sentenceText: string): boolean {
-  const [rule, sentence] = [readText(ruleText), readText(sentenceText)]
+  const rule = readText(ruleText)
+  // Few rules set one, and no other needs the sentence read.
+  if (!rule.classes.has("limit") || rule.numbers.size === 0) return false
+  const sentence = readText(sentenceText)
   if (
     !plainRoles.some((role) => sentence.allRoles.has(role)) ||
     keepingRoles.some((role) => sentence.allRoles.has(role))
   )
     return false
-  if (!rule.classes.has("limit") || relationOf(rule.numbers, sentence.numbers) !== "other") return false
+  if (relationOf(rule.numbers, sentence.numbers) !== "other") return false
   const isOfLimit = (key: string): boolean => isLimit(key) || sentence.numbers.has(key) || sentence.doing.has(key)
   return (
     ![...unitSorts].some((sort) => relationOf(rule.values.get(sort), sentence.values.get(sort)) === "other") &&
