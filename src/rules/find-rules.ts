@@ -2,6 +2,7 @@ import { lazy } from "../language/lazy.ts"
 import { sentencesIn } from "../language/sentences.ts"
 import type { Channel, Span } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { createRecent } from "../message/recall.ts"
 import type { Steps } from "../message/steps.ts"
 import { isInstructionFile } from "./instruction-file.ts"
 import { isWithin, outsideAsides, ownWords, quotationsIn } from "./own-words.ts"
@@ -41,7 +42,15 @@ const maxRules = 2000
  * The standing rules of a text in order, each verbatim and none of them twice. Of a user's message only the user's own words are read;
  * documents and what tools print hold rules only where their name or the caller says that they are instructions. Linear in the text.
  */
-export function findRules(text: string, options: FindOptions): readonly FoundRule[] {
+export const findRules = (text: string, options: FindOptions): readonly FoundRule[] =>
+  options.channel === "user" && options.source === undefined && options.genre === undefined
+    ? saidRules(text)
+    : foundRules(text, options)
+
+/** The log and the notes of a session each ask for the rules of the same message. */
+const saidRules = createRecent((text) => foundRules(text, { channel: "user" }), 200)
+
+function foundRules(text: string, options: FindOptions): readonly FoundRule[] {
   const register = registerOf(options)
   const rules: FoundRule[] = []
   if (register === undefined) return rules
