@@ -14,7 +14,7 @@ import {
   onlyCommands,
   subjectScore,
 } from "./withdrawal-model.ts"
-import { readKeys, readText } from "./withdrawal-text.ts"
+import { readKeys, readRoles } from "./withdrawal-text.ts"
 
 /** A rule that a later statement of the same speaker takes the place of, and that statement. */
 type Replacement<Rule> = Span & { readonly text: string; readonly pin: Rule }
@@ -173,7 +173,7 @@ const isRelated = (rule: string, { sentences }: Statement): boolean => sentences
 
 /** Is a statement meant for good, and no command alone? */
 function mayEndAny({ text }: Statement): boolean {
-  const { allRoles } = readText(text)
+  const { allRoles } = readRoles(text)
   return !((allRoles.has("once") || allRoles.has("today")) && !allRoles.has("hence")) && !onlyCommands(text)
 }
 
