@@ -42,15 +42,7 @@ const maxRules = 2000
  * The standing rules of a text in order, each verbatim and none of them twice. Of a user's message only the user's own words are read;
  * documents and what tools print hold rules only where their name or the caller says that they are instructions. Linear in the text.
  */
-export const findRules = (text: string, options: FindOptions): readonly FoundRule[] =>
-  options.channel === "user" && options.source === undefined && options.genre === undefined
-    ? saidRules(text)
-    : foundRules(text, options)
-
-/** The log and the notes of a session each ask for the rules of the same message. */
-const saidRules = createRecent((text) => foundRules(text, { channel: "user" }), 200)
-
-function foundRules(text: string, options: FindOptions): readonly FoundRule[] {
+export function findRules(text: string, options: FindOptions): readonly FoundRule[] {
   const register = registerOf(options)
   const rules: FoundRule[] = []
   if (register === undefined) return rules
@@ -65,13 +57,16 @@ function foundRules(text: string, options: FindOptions): readonly FoundRule[] {
   return rules
 }
 
+/** The rules in a user's message, kept for a while: the log and the notes of a session each ask for them. */
+export const saidRules = createRecent((text) => findRules(text, { channel: "user" }), 200)
+
 /**
  * The same rules, found in steps of a few milliseconds. A short text is read in one step; the pause before it is for whoever reads many of
  * them one after another.
  */
 export function* findRulesInSteps(text: string, options: FindOptions): Steps<readonly FoundRule[]> {
   yield
-  if (text.length <= readAtOnce) return findRules(text, options)
+  if (text.length <= readAtOnce) return isSaid(options) ? saidRules(text) : findRules(text, options)
   const register = registerOf(options)
   const rules: FoundRule[] = []
   if (register === undefined) return rules
@@ -89,6 +84,9 @@ export function* findRulesInSteps(text: string, options: FindOptions): Steps<rea
   }
   return rules
 }
+
+const isSaid = ({ channel, source, genre }: FindOptions): boolean =>
+  channel === "user" && source === undefined && genre === undefined
 
 /** Characters of a text that is read in one step: less than a millisecond. */
 const readAtOnce = 2000
