@@ -2,6 +2,7 @@ import { lazy } from "../language/lazy.ts"
 import { sentencesIn } from "../language/sentences.ts"
 import type { Channel, Span } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { createRecent } from "../message/recall.ts"
 import type { Steps } from "../message/steps.ts"
 import { isInstructionFile } from "./instruction-file.ts"
 import { isWithin, outsideAsides, ownWords, quotationsIn } from "./own-words.ts"
@@ -56,13 +57,16 @@ export function findRules(text: string, options: FindOptions): readonly FoundRul
   return rules
 }
 
+/** The rules in a user's message, kept for a while: the log and the notes of a session each ask for them. */
+export const saidRules = createRecent((text) => findRules(text, { channel: "user" }), 200)
+
 /**
  * The same rules, found in steps of a few milliseconds. A short text is read in one step; the pause before it is for whoever reads many of
  * them one after another.
  */
 export function* findRulesInSteps(text: string, options: FindOptions): Steps<readonly FoundRule[]> {
   yield
-  if (text.length <= readAtOnce) return findRules(text, options)
+  if (text.length <= readAtOnce) return isSaid(options) ? saidRules(text) : findRules(text, options)
   const register = registerOf(options)
   const rules: FoundRule[] = []
   if (register === undefined) return rules
@@ -80,6 +84,9 @@ export function* findRulesInSteps(text: string, options: FindOptions): Steps<rea
   }
   return rules
 }
+
+const isSaid = ({ channel, source, genre }: FindOptions): boolean =>
+  channel === "user" && source === undefined && genre === undefined
 
 /** Characters of a text that is read in one step: less than a millisecond. */
 const readAtOnce = 2000

@@ -15,7 +15,7 @@ import {
   onlyCommands,
   subjectScore,
 } from "./withdrawal-model.ts"
-import { readKeys, readText } from "./withdrawal-text.ts"
+import { readKeys, readRoles } from "./withdrawal-text.ts"
 import wordLists from "./withdrawal-words.json" with { type: "json" }
 
 /** A rule that a later statement of the same speaker takes the place of, and that statement. */
@@ -135,9 +135,17 @@ export function* replacementSteps<Rule extends Pin>(
   return [...found.values()]
 }
 
+/** What both models say; the second is asked only where the first leaves it open. */
+function modelScore(rule: string, { text, others, isAmong }: Statement): number | undefined {
+  if (isAmong) return undefined
+  const about = subjectScore(rule, text, others)
+  return about < leastAbout ? undefined : weigh(about, endScore(rule, text, others), isAmong)
+}
+
 /** How sure it is that a statement ends a rule, if that may be at all. */
-function scoreOf(rule: string, { text, others, isAmong }: Statement): number | undefined {
-  const score = weigh(subjectScore(rule, text, others), endScore(rule, text, others), isAmong)
+function scoreOf(rule: string, statement: Statement): number | undefined {
+  const { text } = statement
+  const score = modelScore(rule, statement)
   if (endsPlainly(rule, text)) return Math.max(score ?? 0, leastEnded + clearly)
   // A bound that no word of the rule names: any other rule that is meant comes first.
   return movesLimit(rule, text) ? leastEnded : score
@@ -148,8 +156,11 @@ function ruleEnded<Rule extends Pin>(
   pins: readonly Rule[],
 ): { readonly pin: Rule; readonly score: number } | undefined {
   let [best, next]: readonly ({ readonly pin: Rule; readonly score: number } | undefined)[] = []
-  for (const pin of pins) {
-    if (!mayEnd(pin.text, statement)) continue
+  // Most statements have something in common with none of the rules, and are read no further.
+  const related = pins.filter(({ text }) => isRelated(text, statement))
+  if (related.length === 0 || !mayEndAny(statement)) return undefined
+  for (const pin of related) {
+    if (!mayEndRule(pin.text, statement)) continue
     const score = scoreOf(pin.text, statement)
     if (score === undefined) continue
     const scored = { pin, score }
@@ -161,12 +172,20 @@ function ruleEnded<Rule extends Pin>(
 }
 
 /** Might a statement end a rule? It has something in common with it, is meant for good, and speaks neither of another thing of that kind nor of another act. */
-export function mayEnd(rule: string, { text, quotes, sentences }: Statement): boolean {
-  if (!sentences.some((one) => mayWithdraw(rule, one))) return false
-  const { allRoles } = readText(text)
+export const mayEnd = (rule: string, statement: Statement): boolean =>
+  isRelated(rule, statement) && mayEndAny(statement) && mayEndRule(rule, statement)
+
+const isRelated = (rule: string, { sentences }: Statement): boolean => sentences.some((one) => mayWithdraw(rule, one))
+
+/** Is a statement meant for good, and no command alone? */
+function mayEndAny({ text }: Statement): boolean {
+  const { allRoles } = readRoles(text)
+  return !((allRoles.has("once") || allRoles.has("today")) && !allRoles.has("hence")) && !onlyCommands(text)
+}
+
+function mayEndRule(rule: string, { text, quotes }: Statement): boolean {
   if (namesAnother(rule, text) && !namesLater(rule, text)) return false
-  if (endsAnother(rule, text) || onlyCommands(text)) return false
-  if ((allRoles.has("once") || allRoles.has("today")) && !allRoles.has("hence")) return false
+  if (endsAnother(rule, text)) return false
   // What is quoted counts only beside a rule that quotes something itself.
   if (quotes && !readKeys(rule).quotes) return false
   const [before, after] = [plain(rule), plain(text)]

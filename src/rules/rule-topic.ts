@@ -310,4 +310,4 @@ const commanded =
   /\b(?:never|always|(?:do|must|should|may|shall|can) ?not|don't|mustn't|shouldn't|can't)(?: ever)? (?!mind\b|need\b|have\b)\p{L}+/giu
 
 /** A text without what it forbids or asks for: "never change queue 2" and "always replace the filter" change no other rule. */
-export const withoutCommanded = (text: string): string => text.replace(commanded, " ")
+export const withoutCommanded = createRecent((text): string => text.replace(commanded, " "), maxKept)

@@ -1,3 +1,4 @@
+import { isAsciiLetter } from "../language/letters.ts"
 import { kindTable, learnKind, signKind } from "./sign-kinds.ts"
 
 /**
@@ -216,6 +217,9 @@ const forms: readonly (readonly [string, RegExp])[] = [
   ["lower", /^\p{Ll}/u],
 ]
 
+/** Those that a line may have that starts with a letter of ASCII. */
+const letteredForms = forms.filter(([name]) => /^(?:table|prompt|key|label|lower)$/.test(name))
+
 /** A line that starts with a letter and has none of the signs within that a form needs is in small letters or plain. */
 function beginningOf(text: string, start: number, end: number): string {
   const first = text.charCodeAt(start)
@@ -223,7 +227,7 @@ function beginningOf(text: string, start: number, end: number): string {
   if ((kind & signKind.letter) !== 0 && !hasFormSign(text, start, end))
     return (kind & signKind.small) !== 0 ? "lower" : "plain"
   const line = text.slice(start, end)
-  return forms.find(([, pattern]) => pattern.test(line))?.[0] ?? "plain"
+  return (isAsciiLetter(first) ? letteredForms : forms).find(([, pattern]) => pattern.test(line))?.[0] ?? "plain"
 }
 
 /** Three commas, or one of the signs that a table, a prompt, a key or a label has. */

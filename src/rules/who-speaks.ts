@@ -108,6 +108,11 @@ const tags = {
   tail: hashOf("l "),
   outside: hashOf("o "),
   inside: hashOf("k "),
+  lines: hashOf("lines "),
+  block: hashOf("block "),
+  linesOutside: hashOf("outside "),
+  asks: hashOf("asks true"),
+  asksNot: hashOf("asks false"),
 } as const
 const marks = {
   colon: hashOf("b colon"),
@@ -120,12 +125,15 @@ const marks = {
   isTail: hashOf("l own"),
 } as const
 
-/** The form of a line, and what of it goes together: by one name, and by another one if there is one. */
-function takeForm({ begins, last, size }: LineForm, tag: number, other?: number): void {
-  for (const name of [`^${begins}`, `$${last}`, `#${size}`, `^${begins}$${last}`, `#${size}$${last}`]) {
-    take(hashOf(name, tag))
-    if (other !== undefined) take(hashOf(name, other))
-  }
+/** The form of a line, and what of it goes together. */
+function takeForm({ begins, last, size }: LineForm, tag: number): void {
+  const beginning = hashOf(begins, hashOf("^", tag))
+  const length = hashOf(size, hashOf("#", tag))
+  take(beginning)
+  take(hashOf(last, hashOf("$", tag)))
+  take(length)
+  take(hashOf(last, hashOf("$", beginning)))
+  take(hashOf(last, hashOf("$", length)))
 }
 
 /** Characters of a message that are looked at on either side of a sentence. */
@@ -207,7 +215,10 @@ const opensQuote = "\"“„«'("
 function lineFeatures(text: string, line: number, tag: number, other?: number): void {
   const [start, end] = [lineStart(line), lineEnd(line)]
   takeWords(tag, 0, readSpoken(text, start, end, maxOfLine), true)
-  takeForm(formOfLine(text, start, end), tag, other)
+  const form = formOfLine(text, start, end)
+  takeForm(form, tag)
+  // The same by another name.
+  if (other !== undefined) takeForm(form, other)
 }
 
 /** The next line that says something, and whether a blank one stands between. */
@@ -226,10 +237,10 @@ function blockFeatures(text: string, own: number, ownEnd: number, spoken: number
   while (!isBlank(text, bottom + 1)) bottom++
   const outside = linesFeatures(text, tags.outside, 0, top, bottom + 1, lineCount)
   const inside = linesFeatures(text, tags.inside, top, own, ownEnd + 1, bottom + 1)
-  take(hashOf(`lines ${bucket(spoken)}`))
-  take(hashOf(`block ${bucket(bottom - top + 1)}`))
-  take(hashOf(`outside ${bucket(top + lineCount - bottom - 1)}`))
-  take(hashOf(`asks ${outside} ${inside}`))
+  take(hashOf(bucket(spoken), tags.lines))
+  take(hashOf(bucket(bottom - top + 1), tags.block))
+  take(hashOf(bucket(top + lineCount - bottom - 1), tags.linesOutside))
+  take(hashOf(inside ? " true" : " false", outside ? tags.asks : tags.asksNot))
 }
 const bucket = (count: number): string =>
   count <= 3 ? String(count) : count <= 6 ? "4-6" : count <= 12 ? "7-12" : "many"

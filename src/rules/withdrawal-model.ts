@@ -16,6 +16,7 @@ import {
   isOneWord,
   namesTongue,
   readKeys,
+  readRoles,
   readText,
   type TextReading,
   type Token,
@@ -285,12 +286,17 @@ function restOf(rule: TextReading, { doing, keys, values }: TextReading): readon
 /** Is a sentence as plain as can be: it says that something changes or is over, nothing against it, and next to nothing of anything else? */
 export function endsPlainly(ruleText: string, sentenceText: string): boolean {
   // "Never change queue 2" changes nothing.
-  const [rule, sentence] = [readText(ruleText), readText(withoutCommanded(sentenceText))]
-  const { allRoles } = sentence
-  if (!plainRoles.some((role) => allRoles.has(role)) || keepingRoles.some((role) => allRoles.has(role))) return false
+  const told = withoutCommanded(sentenceText)
+  if (!saysChange(told)) return false
+  const [rule, sentence] = [readText(ruleText), readText(told)]
   const rest = restOf(rule, sentence).length
   if (rest > mostRest) return false
   return swapsValue(rule, sentence, rest) || swapsName(rule, sentence, rest) || endsThing(rule, sentence, rest)
+}
+/** Does a sentence say that something changes or is over, and nothing against it? */
+function saysChange(sentence: string): boolean {
+  const { allRoles } = readRoles(sentence)
+  return plainRoles.some((role) => allRoles.has(role)) && !keepingRoles.some((role) => allRoles.has(role))
 }
 const plainRoles: readonly string[] = ["nowadays", "hence", "change", "nomore", "undo", "stop"]
 const mostRest = 2
@@ -315,13 +321,11 @@ function swapsValue(rule: TextReading, sentence: TextReading, rest: number): boo
 
 /** "The cap is 800 now", of a rule that sets a bound in other words: the sentence speaks of a bound, of another number, and of nothing else. */
 export function movesLimit(ruleText: string, sentenceText: string): boolean {
-  const [rule, sentence] = [readText(ruleText), readText(sentenceText)]
-  if (
-    !plainRoles.some((role) => sentence.allRoles.has(role)) ||
-    keepingRoles.some((role) => sentence.allRoles.has(role))
-  )
-    return false
-  if (!rule.classes.has("limit") || relationOf(rule.numbers, sentence.numbers) !== "other") return false
+  const rule = readText(ruleText)
+  // Few rules set one, and no other needs the sentence read.
+  if (!rule.classes.has("limit") || rule.numbers.size === 0 || !saysChange(sentenceText)) return false
+  const sentence = readText(sentenceText)
+  if (relationOf(rule.numbers, sentence.numbers) !== "other") return false
   const isOfLimit = (key: string): boolean => isLimit(key) || sentence.numbers.has(key) || sentence.doing.has(key)
   return (
     ![...unitSorts].some((sort) => relationOf(rule.values.get(sort), sentence.values.get(sort)) === "other") &&
@@ -374,7 +378,7 @@ export function namesLater(ruleText: string, sentenceText: string): boolean {
 export function onlyCommands(sentence: string): boolean {
   const rest = withoutCommanded(sentence)
   // "Without asking" in a ban allows nothing.
-  return rest !== sentence && !endingRoles.some((role) => role !== "fine" && readText(rest).allRoles.has(role))
+  return rest !== sentence && !endingRoles.some((role) => role !== "fine" && readRoles(rest).allRoles.has(role))
 }
 
 /** What the other sentences of the message say; the first of `all` is the sentence itself. */

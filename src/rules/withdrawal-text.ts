@@ -154,14 +154,19 @@ export const readKeys = createRecent((text): KeyReading => {
 
 const isTongue = ({ sort, text }: Token): boolean => sort === "word" && classesOfWord(text).includes("tongue")
 /** Does a text name a language? */
-export const namesTongue = (text: string): boolean => readKeys(text).tokens.some(isTongue)
+export const namesTongue = createRecent((text): boolean => readKeys(text).tokens.some(isTongue), maxKept)
+
+/** What the words of a text do in a change: for most sentences that is all that is asked of them. */
+export const readRoles = createRecent((text): Pick<TextReading, "roles" | "allRoles" | "doing"> => {
+  const doing = new Set<string>()
+  const roles = rolesOf(readKeys(text).tokens, doing)
+  return { roles, doing, allRoles: new Set(roles.flat()) }
+}, maxKept)
 
 /** All of a text that tells, read once as well. */
 export const readText = createRecent((text): TextReading => {
   const { tokens, keys, stems, quotes } = readKeys(text)
   const seen = plain(text)
-  const doing = new Set<string>()
-  const roles = rolesOf(tokens, doing)
   const over = endedThings(seen)
   const keysOf = (some: readonly string[]): readonly string[] => some.map(wordKey).filter((key) => key !== "")
   const textsOf = (isWanted: (token: Token) => boolean): ReadonlySet<string> =>
@@ -172,9 +177,7 @@ export const readText = createRecent((text): TextReading => {
     stems,
     quotes,
     names: new Set(tokens.flatMap(({ isName, keys: own }) => (isName ? own : []))),
-    roles,
-    doing,
-    allRoles: new Set(roles.flat()),
+    ...readRoles(text),
     classes: new Set(doingClasses(seen)),
     values: sortedValues(seen),
     numbers: textsOf(({ sort }) => sort === "number"),

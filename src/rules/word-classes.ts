@@ -159,12 +159,14 @@ export function tokensOf(text: string): readonly string[] {
 const maxWords = 1 << 14
 const maxLetters = 40
 const roomForLetters = 8 * maxWords
-/** Numbers of a kept word: the hash of its letters, where they stand and how many there are, and then what it is in a reading. */
-const recordLength = wordLength + 2
-const [lettersAt, wordAt] = [1, 2]
+/** Letters of a kept word that stand beside its numbers, two in each: what is looked at together stands together. */
+const nearLetters = 12
+/** Numbers of a kept word: the hash of its letters, how many there are and where more than those near stand, what it is in a reading, its letters. */
+const recordLength = wordLength + 2 + nearLetters / 2
+const [lettersAt, wordAt, nearAt] = [1, 2, wordLength + 2]
 const slotCount = 2 * maxWords
 
-/** By hash: the number of a kept word, or zero. Then the words, and their letters one behind the other. */
+/** By hash: the number of a kept word, or zero. Then the words, and the letters of the long ones one behind the other. */
 const slots = new Uint16Array(slotCount)
 const records = new Int32Array(recordLength * maxWords)
 const keptLetters = new Uint16Array(roomForLetters)
@@ -186,19 +188,32 @@ function recordOf(signs: Uint16Array, start: number, end: number, hash: number):
     if (records[record] !== hash) continue
     const kept = records[record + lettersAt] ?? 0
     if ((kept & lengthMask) !== end - start) continue
-    const from = (kept >> lengthBits) - start
-    let at = start
-    while (at < end && keptLetters[from + at] === signs[at]) at++
-    if (at === end) return record + wordAt
+    if (isKeptAt(record, kept >> lengthBits, signs, start, end)) return record + wordAt
   }
 }
+
+/** Are the letters of a kept word those of another one that is as long? */
+function isKeptAt(record: number, from: number, signs: Uint16Array, start: number, end: number): boolean {
+  if (end - start > nearLetters) {
+    let at = start
+    while (at < end && keptLetters[from + at - start] === signs[at]) at++
+    return at === end
+  }
+  let near = record + nearAt
+  for (let at = start; at < end; at += 2, near++) if (records[near] !== twoLetters(signs, at, end)) return false
+  return true
+}
+
+const twoLetters = (signs: Uint16Array, at: number, end: number): number =>
+  (signs[at] ?? 0) | (at + 1 < end ? (signs[at + 1] ?? 0) << 16 : 0)
 
 function keepWord(signs: Uint16Array, start: number, end: number, hash: number, slot: number): number {
   const record = recordLength * ++keptWords
   slots[slot] = keptWords
   records[record] = hash
   records[record + lettersAt] = (lettersUsed << lengthBits) | (end - start)
-  for (let at = start; at < end; at++) keptLetters[lettersUsed++] = signs[at] ?? 0
+  if (end - start > nearLetters) for (let at = start; at < end; at++) keptLetters[lettersUsed++] = signs[at] ?? 0
+  else for (let at = start, near = record + nearAt; at < end; at += 2) records[near++] = twoLetters(signs, at, end)
   writeWord(records, record + wordAt, signs, start, end)
   return record + wordAt
 }
@@ -243,7 +258,7 @@ export function readSigns(text: string, signs: Uint16Array): Reading {
     } else if (end - start > maxLetters) writeLetters(words, at, signs, start, end)
     else {
       const from = recordOf(signs, start, end, hashes[token] ?? 0)
-      for (let n = 0; n < wordLength; n++) words[at + n] = records[from + n] ?? 0
+      copyWord(words, at, from)
       if ((words[at + wordField.phrase] ?? 0) > lengthMask) hasPhrases = true
     }
   }
@@ -254,6 +269,18 @@ export function readSigns(text: string, signs: Uint16Array): Reading {
   return stretchOf(text, words, lists, first, used, marksOf(text, signs))
 }
 const noLists = new Uint8Array(0)
+
+/** The numbers of a kept word, one by one: that takes less than a loop. */
+function copyWord(words: Int32Array, at: number, from: number): void {
+  words[at] = records[from] ?? 0
+  words[at + 1] = records[from + 1] ?? 0
+  words[at + 2] = records[from + 2] ?? 0
+  words[at + 3] = records[from + 3] ?? 0
+  words[at + 4] = records[from + 4] ?? 0
+  words[at + 5] = records[from + 5] ?? 0
+  words[at + 6] = records[from + 6] ?? 0
+  words[at + 7] = records[from + 7] ?? 0
+}
 
 /** Classes of the words behind an opening word, if they make a phrase with it: written over the ones of the word itself. */
 function writePhrase(words: Int32Array, at: number, left: number): void {

@@ -2,7 +2,16 @@ import { lazy } from "../language/lazy.ts"
 import { textOfCodes } from "../language/letters.ts"
 import { knownWords as learntWords } from "./generated/known-words.ts"
 import { kindTable, learnKind, ofWords, signKind } from "./sign-kinds.ts"
-import { type ClassSet, classSet, placeOf, setOfPlaces, sharesClass, wideTable, wordTable } from "./word-table.ts"
+import {
+  type ClassSet,
+  classSet,
+  noCommand,
+  placeOf,
+  setOfPlaces,
+  sharesClass,
+  wideTable,
+  wordTable,
+} from "./word-table.ts"
 
 /**
  * What is known of a word by itself, as a few numbers: what the table and the model know of it, or what its letters tell. How words are found in
@@ -52,9 +61,6 @@ export const lengthMask: number = (1 << lengthBits) - 1
 /** Words that people start sentences with and that say nothing of what the sentence is. */
 const openers =
   "please and but so also ok okay oh well then just yes no hey hi yeah btw y e und et bitte also aber mais pero mas kindly"
-/** Words behind "never" and "always" that are no verbs, or verbs of a story or a saying. */
-const noCommand =
-  "a an in on at one mind saw seen had has have got knew came went heard said say thought felt ran told took gave made did was were been ever again quite really bom good nice great fun un une ein eine um uma wieder gut schon gern bien leuk fijn happy glad happens works fails fail comes ends cease ceases"
 const joining = "so but and und et y e aber pero mas mais because since"
 
 /** Signs of a run from which on it can say something by itself. */

@@ -84,19 +84,30 @@ function addedMembers(edits: readonly Edit[], alone: boolean): string {
   return members.length === 0 ? "" : `${members.join(",")}${alone ? "" : ","}`
 }
 
-/** The list of messages: runs of untouched ones as one slice each, separators and all. */
+/** The list of messages: runs of untouched ones as one slice each, separators and all. Concatenated as in `splice`. */
 function writeMessages(codec: Codec, { wire, layout, messages: original }: ModelRequest, messages: Transcript): string {
   const places = new Map<Message, number>(original.map((message, n) => [message, n]))
   const spans = layout.messages?.elements ?? []
   const bare = layout.messages !== undefined && wire[layout.messages.start] !== "["
-  const pieces: string[] = []
+  const { head, tail } = brackets(
+    wire,
+    layout.messages,
+    messages[0] === original[0],
+    messages.at(-1) === original.at(-1),
+  )
+  let out = head
+  let isFirst = true
+  const add = (piece: string): void => {
+    out += isFirst ? piece : `,${piece}`
+    isFirst = false
+  }
   for (let n = 0; n < messages.length; n++) {
     const message = messages[n]
     assert(message !== undefined, "a hole in the transcript")
     const from = places.get(message)
     const start = from === undefined || bare ? undefined : spans[from]
     if (from === undefined || start === undefined) {
-      pieces.push(...writeOnce(codec, message))
+      writeOnce(codec, message).forEach(add)
       continue
     }
     let to = from
@@ -104,15 +115,9 @@ function writeMessages(codec: Codec, { wire, layout, messages: original }: Model
       to++
       n++
     }
-    pieces.push(wire.slice(start.start, spans[to]?.end))
+    add(wire.slice(start.start, spans[to]?.end))
   }
-  const { head, tail } = brackets(
-    wire,
-    layout.messages,
-    messages[0] === original[0],
-    messages.at(-1) === original.at(-1),
-  )
-  return `${head}${pieces.join(",")}${tail}`
+  return out + tail
 }
 
 const written = new WeakMap<Message, { readonly by: Codec; readonly pieces: readonly Wire[] }>()

@@ -2,7 +2,7 @@ import { directs } from "../../language/imperative.ts"
 import type { LazyPattern } from "../../language/lazy.ts"
 import { anyOf } from "../../language/word-lists.ts"
 import { createRecent } from "../../message/recall.ts"
-import { findRules } from "../../rules/find-rules.ts"
+import { saidRules } from "../../rules/find-rules.ts"
 import { ownWords } from "../../rules/own-words.ts"
 import { type LineState, maxLineLength, type NoteKind, oneLine, plainWords, weightOf } from "../summary/summary.ts"
 import lists from "./cue-words.json" with { type: "json" }
@@ -285,7 +285,7 @@ const readWords = createRecent((text): Words => {
   const spans = ownWords(text)
   const own = spans.map(({ start, end }) => text.slice(start, end))
   const sentences = own.flatMap(sentencesOf).map((sentence) => sentence.replace(oneSpeaker, ""))
-  const lasting = findRules(text, { channel: "user" }).slice(0, maxWishes)
+  const lasting = saidRules(text).slice(0, maxWishes)
   const beside = lasting.reduce((left, rule) => left.replace(rule.text, ""), lasting.length === 0 ? "" : text)
   const isRule = lasting.length > 0 && weightOf(beside) < fewBeside
   const all = kindOf(sentences)
