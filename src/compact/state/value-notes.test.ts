@@ -105,3 +105,18 @@ test("what the assistant is about to do states no value", () => {
   expect(said("Thought: I will decompile the function FUN_004015dc now.")).toBe("")
   expect(said("Thought: The function FUN_004015dc checks the length of its input.")).toContain('"The function')
 })
+
+test("of a file that was read only what has a number of its own is told: the rest can be read again", () => {
+  const theme = used(
+    "read",
+    { path: "src/theme.json" },
+    '{"vars": {"cyan": "#00d7ff", "accent": "#8abeb7"}, "name": "dark"}',
+  )
+  expect(recordsIn(asked(...theme))).toBe("")
+  const order = used(
+    "read",
+    { path: "orders/TC-4417.json" },
+    '{"order_id": "TC-4417", "customer": "C-2044", "status": "open", "lines": [{"coffee": "Huila", "price": 31.5}]}',
+  )
+  expect(recordsIn(asked(...order))).toContain("TC-4417")
+})

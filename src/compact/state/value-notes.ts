@@ -241,7 +241,9 @@ function recordsOf({ call, deed }: OpenCall, result: ToolResultPart): readonly F
   const own = oneLine(asked.replaceAll(": ", ":"), 160)
   // A line of a program or a long query names nothing that came back, and what a change gave back is told with it.
   const isNamed = (name: string): boolean =>
-    name !== own || !(isChange(deed) || (deed.type === "command" ? /[(){};=]/.test(name) : name.length > maxOwner))
+    // A file can be read again: only what has a number of its own in it is told.
+    (isRead ? name !== own && /\d/.test(name) : true) &&
+    (name !== own || !(isChange(deed) || (deed.type === "command" ? /[(){};=]/.test(name) : name.length > maxOwner)))
   return recordsIn(question, answer, deed.type !== "call" || isPage(call)).filter(({ name }) => isNamed(name))
 }
 
