@@ -60,6 +60,7 @@ test.each([
   [spend, "Maybe the cap should be 800 EUR from now on."],
   [spend, "Change the limit to 25 MB."],
   [spend, "Budget 900 EUR."],
+  [spend, "Set max to 800 instead."],
   [spend, "The cap is still 500 EUR."],
   [report, "Anna left."],
   [report, "Anna left her keys, send them to Tom."],

@@ -122,12 +122,14 @@ export function changesBound(rule: string, statement: string, isRule = false): C
     ({ text, keys }) => isTopic(rule, text) || keys.some((key) => isSubject(one, before, key)),
   )
   // Of what nothing else is told, "the cap" is the one that is known; "max 100" and "budget 900" are of something new.
-  const isKnownBound = two.tokens.some((token, n) => isBoundWord(token) && isEmptyWord(two.tokens[n - 1]?.text ?? ""))
+  const isKnownBound = two.tokens.some((token, n) => isBoundWord(token) && isDeterminer(two.tokens[n - 1]?.text ?? ""))
   const hasUnit = before.unit !== "" && isOneWord(before.unit, after.unit)
   if (changeRoles.some((role) => two.allRoles.has(role)))
     return isAbout || isKnownBound || (hasUnit && two.tokens.some(isBoundWord)) ? "explicit" : undefined
   return hasUnit && (isAbout || isKnownBound) ? "unclear" : undefined
 }
+/** "Set max to 800" is an order about something at hand. */
+const isDeterminer = (word: string): boolean => isEmptyWord(word) && !fillers().has(word)
 const changeRoles: readonly string[] = ["nowadays", "hence", "change"]
 
 /** Does a word mean what the rule speaks of, as "cost" where it says "spend"? */
