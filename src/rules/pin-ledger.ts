@@ -1,6 +1,7 @@
 import { trust } from "../message/message.ts"
 import { createRecent } from "../message/recall.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
+import { setsBound, statedChange } from "./explicit-changes.ts"
 import type { FoundRule, Pin, RuleKind } from "./pin.ts"
 import { endsAnother, maxKept, namesAnother, topicOf, valuesOf, withoutCommanded } from "./rule-topic.ts"
 
@@ -122,6 +123,8 @@ const maxRivals = 40
 type Draft = {
   pin: Pin
   topic: readonly string[]
+  /** What it is looked up by. */
+  subjects: readonly string[]
   values: ReturnType<typeof valuesOf>
   state: StandingPin["state"]
   successor?: string
@@ -145,7 +148,9 @@ export function createPinLedger(): PinLedger {
   const byText = new Map<string, Draft>()
   const byTopic = new Map<string, Draft[]>()
   const add = (pin: Pin): void => {
-    const draft: Draft = { pin, topic: topicOf(pin.text), values: valuesOf(pin.text), state: "in-force", conflicts: [] }
+    const topic = topicOf(pin.text)
+    const subjects = setsBound(pin.text) ? [bound, ...topic] : topic
+    const draft: Draft = { pin, topic, subjects, values: valuesOf(pin.text), state: "in-force", conflicts: [] }
     drafts.push(draft)
     const same = byText.get(pin.text)
     if (same?.state === "in-force") {
@@ -157,7 +162,7 @@ export function createPinLedger(): PinLedger {
       byText.set(pin.text, draft)
       for (const rival of rivalsOf(draft, byTopic)) settle(rival, draft)
     }
-    for (const topic of draft.topic) byTopic.set(topic, [...(byTopic.get(topic) ?? []).slice(-maxRivals), draft])
+    for (const subject of subjects) byTopic.set(subject, [...(byTopic.get(subject) ?? []).slice(-maxRivals), draft])
   }
   return {
     extend: function* (pins) {
@@ -185,9 +190,12 @@ function ranks(one: Pin, other: Pin): boolean {
   return first === second ? wanted[one.by] >= wanted[other.by] : first > second
 }
 
-function rivalsOf({ topic }: Draft, byTopic: ReadonlyMap<string, readonly Draft[]>): readonly Draft[] {
+/** Rules that set a bound are compared whatever they call it. It is no word. */
+const bound = " bound"
+
+function rivalsOf({ subjects }: Draft, byTopic: ReadonlyMap<string, readonly Draft[]>): readonly Draft[] {
   const rivals = new Set<Draft>()
-  for (const word of topic)
+  for (const word of subjects)
     for (const draft of byTopic.get(word) ?? []) if (draft.state === "in-force") rivals.add(draft)
   return [...rivals].slice(-maxRivals)
 }
@@ -202,7 +210,7 @@ function settle(earlier: Draft, later: Draft): void {
   if (sure && maySupersede(later.pin, earlier.pin) && sameSubject(one, two)) {
     earlier.state = "superseded"
     earlier.successor = later.pin.id
-  } else if (conflicts(one, two)) {
+  } else if (conflicts(one, two) || statedChange(one.text, two.text, true) !== undefined) {
     earlier.conflicts.push(later.pin.id)
     later.conflicts.push(earlier.pin.id)
   }

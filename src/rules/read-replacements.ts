@@ -2,6 +2,7 @@ import { sentencesIn } from "../language/sentences.ts"
 import { anyOf } from "../language/word-lists.ts"
 import type { Span } from "../message/message.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
+import { changesBound, countsOther, replacesName, statedChange } from "./explicit-changes.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Pin } from "./pin.ts"
 import { endsAnother, namesAnother, plain, topicOf } from "./rule-topic.ts"
@@ -142,13 +143,38 @@ function modelScore(rule: string, { text, others, isAmong }: Statement): number 
   return about < leastAbout ? undefined : weigh(about, endScore(rule, text, others), isAmong)
 }
 
+/**
+ * What a message says of a rule that leaves it, and yet something else of the same thing: another amount without a word that it is so now,
+ * or what may mean two rules. Both stay, and cannot be kept together. `ended` are the rules that the message ends.
+ */
+export function* contradictionSteps(
+  message: string,
+  pins: readonly Pin[],
+  ended: readonly Span[],
+): Steps<readonly (Span & { readonly text: string })[]> {
+  const found: Statement[] = []
+  if (pins.length === 0) return found
+  for (const statement of endingStatements(message)) {
+    yield
+    if (statement.isAmong || [...ended, ...found].some((one) => overlaps(one, statement))) continue
+    const isMeant = ({ text }: Pin): boolean =>
+      statedChange(text, statement.text) !== undefined && mayEnd(text, statement)
+    if (pins.some(isMeant) && isOwnStatement(message, statement)) found.push(statement)
+  }
+  return found
+}
+
+const overlaps = (one: Span, other: Span): boolean => one.start < other.end && other.start < one.end
+
 /** How sure it is that a statement ends a rule, if that may be at all. */
 function scoreOf(rule: string, statement: Statement): number | undefined {
   const { text } = statement
   const score = modelScore(rule, statement)
-  if (endsPlainly(rule, text)) return Math.max(score ?? 0, leastEnded + clearly)
+  if (endsPlainly(rule, text) || replacesName(rule, text) === "explicit")
+    return Math.max(score ?? 0, leastEnded + clearly)
   // A bound that no word of the rule names: any other rule that is meant comes first.
-  return movesLimit(rule, text) ? leastEnded : score
+  const movesBound = movesLimit(rule, text) && !countsOther(rule, text)
+  return movesBound || changesBound(rule, text) === "explicit" ? Math.max(score ?? 0, leastEnded) : score
 }
 
 function ruleEnded<Rule extends Pin>(
@@ -175,7 +201,8 @@ function ruleEnded<Rule extends Pin>(
 export const mayEnd = (rule: string, statement: Statement): boolean =>
   isRelated(rule, statement) && mayEndAny(statement) && mayEndRule(rule, statement)
 
-const isRelated = (rule: string, { sentences }: Statement): boolean => sentences.some((one) => mayWithdraw(rule, one))
+const isRelated = (rule: string, { text, sentences }: Statement): boolean =>
+  sentences.some((one) => mayWithdraw(rule, one)) || statedChange(rule, text) !== undefined
 
 /** Is a statement meant for good, and no command alone? */
 function mayEndAny({ text }: Statement): boolean {

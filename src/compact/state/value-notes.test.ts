@@ -103,7 +103,7 @@ test("what the assistant is about to do states no value", () => {
   const said = (sentence: string): string => recordsIn(asked(["assistant", text(sentence)]))
   expect(said("Let's set the cursor around line 1475 of the file.")).toBe("")
   expect(said("Thought: I will decompile the function FUN_004015dc now.")).toBe("")
-  expect(said("Thought: The function FUN_004015dc checks the length of its input.")).toContain('"The function')
+  expect(said("Thought: The function FUN_004015dc checks the length of its input.")).toContain("“The function")
 })
 
 test("of a file that was read only what has a number of its own is told: the rest can be read again", () => {

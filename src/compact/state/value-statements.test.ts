@@ -99,7 +99,7 @@ test("the assistant's list items state nothing by themselves", () => {
 
 test("a printed statement reads back", () => {
   const line = statementLine("assistant", 'The "mail" queue is MLS-320937.')
-  expect(readValueStatement(line)).toMatchObject({ speaker: "assistant", text: "The 'mail' queue is MLS-320937." })
+  expect(readValueStatement(line)).toMatchObject({ speaker: "assistant", text: 'The "mail" queue is MLS-320937.' })
   expect(readValueStatement("order W1: status=open")).toBeUndefined()
 })
 

@@ -254,19 +254,25 @@ export function behindMark(text: string, at: number): number {
   return start >= 0 && start <= at ? start + mark.length : at
 }
 
-/** What was said, with who said it before it where that was not the assistant. */
+/**
+ * What was said, with who said it before it where that was not the assistant. Its own sentences have other quotation marks than what is told
+ * as seen in tool output, so that no digest that is read back takes one for the other.
+ */
 export function statementLine(speaker: string, text: string): string {
-  const quoted = `"${oneLine(text, maxLineLength).replaceAll('"', "'")}"`
-  return speaker === assistant ? quoted : `${oneLine(speaker, 40)} said ${quoted}`
+  const line = oneLine(text, maxLineLength)
+  return speaker === assistant
+    ? `“${line.replace(/[“”]/g, "'")}”`
+    : `${oneLine(speaker, 40)} said "${line.replaceAll('"', "'")}"`
 }
 
 /** Who speaks where nobody is named. */
 export const assistant = "assistant"
-const printed = /^(?:([^"=]{1,48}) said )?"([^"]+)"$/
+const printed = /^(?:([^"=]{1,48}) said "([^"]+)"|“([^“”]+)”)$/
 
 /** Read a printed statement; nothing if the line is none. */
 export function readValueStatement(line: string): (ValueStatement & { readonly speaker: string }) | undefined {
-  const [, speaker = assistant, text = ""] = printed.exec(line) ?? []
+  const [, speaker = assistant, ofTool, own = ""] = printed.exec(line) ?? []
+  const text = ofTool ?? own
   const statement = text === "" ? undefined : statementOf(text)
   return statement === undefined ? undefined : { ...statement, speaker }
 }

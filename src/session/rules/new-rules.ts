@@ -10,7 +10,7 @@ import { type FindOptions, findRules, kindOfRule, type RuleFinder } from "../../
 import { isWithin, ownWords } from "../../rules/own-words.ts"
 import { type FoundRule, mergeRules, type Pin } from "../../rules/pin.ts"
 import { sameSubject } from "../../rules/pin-ledger.ts"
-import { replacementSteps } from "../../rules/read-replacements.ts"
+import { contradictionSteps, replacementSteps } from "../../rules/read-replacements.ts"
 import { readPinCommand, readWithdrawals, ruleNamed, rulesNamed, withdrawnBy } from "../../rules/read-withdrawals.ts"
 import { type Entry, type EntryBody, entryId, pinOf, type RuleBody, seqOf } from "../log/entry.ts"
 import type { LogEvent } from "../log/event.ts"
@@ -65,10 +65,9 @@ export function* newRules(
     }
     if (isOwn) withdrawnIn(message, standing).forEach(retire)
     // A found rule about the same subject supersedes the earlier one by itself.
-    const replaced = (isOwn ? yield* replacedIn(message, standing) : []).filter(
-      ({ pin }) => !rules.some((rule) => sameSubject(pin, rule)),
-    )
-    for (const { pin } of replaced) retire(pin)
+    const changed = isOwn ? yield* replacedIn(message, standing) : []
+    const replaced = changed.filter(({ pin }) => pin === undefined || !rules.some((rule) => sameSubject(pin, rule)))
+    for (const { pin } of replaced) if (pin !== undefined) retire(pin)
     for (const { at, ...rule } of rules) addRule({ ...rule, place: { entry: first + n, ...at } })
     // The replacement of a rule is a rule too, however it is worded.
     for (const { body, at } of replaced)
@@ -84,15 +83,19 @@ const retirable = (standing: ReadonlyMap<string, Pin>): readonly Pin[] =>
     ({ channel, by, scope }) => by === "found" && scope === "session" && trust(channel) <= trust("user"),
   )
 
-/** The rules that a message replaces, with the replacement. */
+/** The rules that a message replaces, with the replacement, and what it says beside that cannot be kept together with one. */
 function* replacedIn(message: Message, standing: ReadonlyMap<string, Pin>): Steps<readonly ReplacedRule[]> {
   if (standing.size === 0 || !isSpoken(message)) return []
   const replaced: ReplacedRule[] = []
-  for (const [part, { text: said }] of spokenTexts(message))
-    for (const { pin, text, start } of yield* replacementSteps(said, retirable(standing))) {
+  for (const [part, { text: said }] of spokenTexts(message)) {
+    const add = (text: string, start: number, pin?: Pin): void => {
       const body = { type: "rule-pinned", text, channel: "user", by: "found", kind: kindOfRule(text) } as const
-      replaced.push({ pin, body, at: { part, start } })
+      replaced.push({ ...present({ pin }), body, at: { part, start } })
     }
+    const ended = yield* replacementSteps(said, retirable(standing))
+    for (const { pin, text, start } of ended) add(text, start, pin)
+    for (const { text, start } of yield* contradictionSteps(said, [...standing.values()], ended)) add(text, start)
+  }
   return replaced
 }
 
@@ -103,7 +106,8 @@ const spokenTexts = (message: Message) =>
   )
 
 type ReplacedRule = {
-  readonly pin: Pin
+  /** The rule that is gone; none where the statement only says something else. */
+  readonly pin?: Pin
   readonly body: RuleBody
   readonly at: { readonly part: number; readonly start: number }
 }

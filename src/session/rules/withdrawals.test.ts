@@ -68,6 +68,42 @@ describe("a rule that the user withdraws in words", () => {
   })
 })
 
+describe("what the user states anew of a rule", () => {
+  const spend = "Never spend more than 500 EUR per order."
+  const rulesAfter = async (...words: readonly string[]) => {
+    const session = open()
+    await session.append(
+      words.flatMap((text) => [said(text), yes]),
+      { format: "openai-chat" },
+    )
+    return (await session.pins()).map(({ text, conflicts }) => [text, conflicts.length])
+  }
+
+  test("takes its place verbatim where it says so", async () => {
+    expect(await rulesAfter(spend, "The cap is 800 EUR now.")).toEqual([["The cap is 800 EUR now.", 0]])
+    const left = "Anna left, send it to Tom."
+    expect(await rulesAfter("Always send the weekly report to Anna.", left)).toEqual([[left, 0]])
+  })
+
+  test("stays beside it, with the conflict marked, where it does not, or where two rules could be meant", async () => {
+    expect(await rulesAfter(spend, "The cap is 800 EUR.")).toEqual([
+      [spend, 1],
+      ["The cap is 800 EUR.", 1],
+    ])
+    const flights = "Never spend more than 900 EUR per flight."
+    expect(await rulesAfter(spend, flights, "The cap is 700 EUR now.")).toEqual([
+      [spend, 1],
+      [flights, 1],
+      ["The cap is 700 EUR now.", 2],
+    ])
+  })
+
+  test("is nothing where it is a guess or somebody else's word", async () => {
+    for (const guess of ["I think the cap is 800 EUR now.", "My boss said the cap is 800 EUR now."])
+      expect(await rulesAfter(spend, guess)).toEqual([[spend, 0]])
+  })
+})
+
 test("temporary notices of a harness and program output give no rules", async () => {
   const session = open()
   await call(session, [
