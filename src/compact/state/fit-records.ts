@@ -292,12 +292,7 @@ function fillingOf(line: SummaryLine, options: RankOptions): Filling | undefined
       if (own.length > longList && piece >= usualMembers && !isMeant) return []
       const usual = memberShare(key, own.length)
       const atomOf = (part: number, name: string, value: string, shown: string): readonly Atom[] =>
-        value === "" ||
-        value === more ||
-        (value.length > 3 && record.name.includes(value)) ||
-        !admits(value) ||
-        !admits(key) ||
-        !admits(head)
+        value === "" || value === more || !admits(value) || !admits(key) || !admits(head)
           ? []
           : [
               {
