@@ -7,7 +7,8 @@ import lists from "./paste-words.json" with { type: "json" }
 /**
  * The words with which a user hands over a text of somebody else: "what does she mean?", "here is the ticket:", "is the above true?". They
  * are read word by word, with sets instead of long alternations: what compiles is short. All that is given here is in lower case and of
- * bounded length. The file is long because each form of handing over stands beside its words in all languages, and is one story.
+ * bounded length; the long lists are in paste-words.json. The file is long because each form of handing over stands beside its grammar in
+ * all languages, and is one story.
  */
 
 /** What is read or written, and can be pasted, in the singular. */
