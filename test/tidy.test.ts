@@ -54,19 +54,6 @@ const maxFileLines = 600
 const maxFunctionLines = 70
 const maxLineLength = 300
 
-/** Files whose word lists still stand in the code. The list may only get shorter. */
-const filesWithLongLines: ReadonlySet<string> = new Set(
-  [
-    "guard/facts/code.ts guard/facts/command-files.ts guard/facts/command-reach.ts guard/facts/command-table.ts",
-    "guard/facts/controls.ts guard/facts/paths.ts guard/facts/personal.ts guard/facts/programs.ts",
-    "guard/facts/regions.ts guard/facts/secrets.ts guard/facts/shell-output.ts guard/facts/shell.ts",
-    "guard/facts/sql.ts guard/from-rules/binding.ts guard/self/own-commands.ts guard/self/self-protection.ts",
-    "rules/find-rules.ts rules/introductions.ts rules/own-words.ts rules/paste-signs.ts rules/pin-ledger.ts",
-    "rules/read-replacements.ts rules/read-withdrawals.ts rules/rule-topic.ts rules/survival.ts rules/word-facts.ts",
-    "rules/word-table.ts",
-  ].flatMap((line) => line.split(" ")),
-)
-
 /** A file below this length that one file imports belongs into that file. Doors are left, and their number may only go down. */
 const smallLines = 60
 const maxSmallFiles = 9
@@ -104,14 +91,12 @@ const nothingIsLong: Law = forEach(({ text, nodes }) => [
 ])
 
 /** Word lists stand in JSON files, and `anyOf` makes patterns of them: src/language/word-lists.ts. */
-const linesAreShort: Law = forEach(({ path, text }) =>
-  filesWithLongLines.has(path)
-    ? []
-    : text
-        .split("\n")
-        .flatMap((line, at) =>
-          line.length > maxLineLength ? [`has a line of more than ${maxLineLength} characters, line ${at + 1}`] : [],
-        ),
+const linesAreShort: Law = forEach(({ text }) =>
+  text
+    .split("\n")
+    .flatMap((line, at) =>
+      line.length > maxLineLength ? [`has a line of more than ${maxLineLength} characters, line ${at + 1}`] : [],
+    ),
 )
 
 const typesAreHonest: Law = forEach(({ path, text, nodes }) => [

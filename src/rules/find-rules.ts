@@ -1,5 +1,6 @@
 import { lazy } from "../language/lazy.ts"
 import { sentencesIn } from "../language/sentences.ts"
+import { anyOf } from "../language/word-lists.ts"
 import type { Channel, Span } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { createRecent } from "../message/recall.ts"
@@ -8,6 +9,7 @@ import { isInstructionFile } from "./instruction-file.ts"
 import { isWithin, outsideAsides, ownWords, quotationsIn } from "./own-words.ts"
 import type { Explicitness, FoundRule, RuleKind } from "./pin.ts"
 import { topicOf } from "./rule-topic.ts"
+import words from "./rule-words.json" with { type: "json" }
 import { type Register, statementScore } from "./statement-score.ts"
 import { endsInColon, type Statement, statementsIn, statementsInSteps } from "./statements.ts"
 import {
@@ -128,10 +130,8 @@ export const ruleLikeIn = (text: string): readonly Span[] =>
 
 /** "At the very end put it all into my calendar" asks for one thing, later. At the end of each day is another matter. */
 const isPutOff = (text: string): boolean => putOff.test(text) && !repeated.test(text)
-const putOff =
-  /^(?:(?:and|und|et|y|e|en|oh|ah),? )?(?:at the very end|at the end(?! of)|(?:ganz )?zum schluss|ganz am (?:ende|schluss)|tout à la fin|à la fin(?! de)|al final(?! de)|alla fine(?! d)|no fim(?! d)|no final(?! d)|aan het eind(?! van)|на конец|в самом конце|最后请|最後に)(?![\p{L}])/iu
-const repeated =
-  /(?<![\p{L}])(?:each|every|always|never|jede[mnrs]?|immer|nie|chaque|toujours|jamais|cada|siempre|nunca|ogni|sempre|mai|elke|altijd|nooit)(?![\p{L}])/iu
+const putOff = new RegExp(`^(?:(?:and|und|et|y|e|en|oh|ah),? )?${anyOf(words.puttingOff)}(?![\\p{L}])`, "iu")
+const repeated = new RegExp(`(?<![\\p{L}])${anyOf(words.repeating)}(?![\\p{L}])`, "iu")
 
 /** By these words a speaker says that it holds until something else is said. */
 const forNow =
@@ -259,8 +259,13 @@ const maxJoined = 1500
 const fits = (draft: Draft, end: number): boolean => end - draft.start <= maxJoined
 
 /** A sentence that only says more about the one before. */
-const refining =
-  /^(?:(?:and |but )?(?:this|that|these|it|they|the same|same)(?: \w+){0,2} (?:includes?|applies|apply|means|goes for|go for|holds|covers|counts?|extends)\b|including\b|except(?:ions?)?\b|unless\b|otherwise\b|even (?:if|when|for|though)\b|no exceptions?\b|without exception|not even\b|the (?:only |sole |one )?exceptions?\b|same (?:for|with)\b|das gilt|dies gilt|ausnahme|auch nicht|esto (?:incluye|aplica|tambien)|excepto|salvo\b|lo mismo|sin excepci|cela (?:inclut|vaut)|y compris|sauf\b|isso inclui|exceto|包括|除外|例外|除了|即使|これには)/
+const refining = new RegExp(
+  `^${anyOf(
+    `(?:and |but )?(?:this|that|these|it|they|the same|same)(?: \\w+){0,2} ${anyOf(words.refiningVerbs)}\\b`,
+    `${anyOf(words.refining)}\\b`,
+    words.refiningElsewhere,
+  )}`,
+)
 
 const refines = ({ view, at }: Statement, before: Draft): boolean =>
   at - before.until <= 1 && refining.test(view.own.text) && !asksAtEnd(view.own)
@@ -360,11 +365,11 @@ const classes = {
 const clause = "[^,.;:!?。，；：！？\\n]{2,160}"
 
 const condition = new RegExp(
-  `(?<![\\p{L}\\p{N}-])(?:if|when|whenever|before|after|while|until|once|for (?:all|any|every|each)|in (?:all|any|every|this)|during|every time|si|cuando|antes de|despues de|después de|mientras|hasta|wenn|falls|bevor|nachdem|quand|lorsque|avant|quando|antes|depois)(?![\\p{L}\\p{N}]) ${clause}|(?:如果|当|每当|每次|在)[^,.;。，；]{2,60}?(?:时|前|后|之前|之后|的话|，)`,
+  `(?<![\\p{L}\\p{N}-])${anyOf(words.conditions)}(?![\\p{L}\\p{N}]) ${clause}|(?:如果|当|每当|每次|在)[^,.;。，；]{2,60}?(?:时|前|后|之前|之后|的话|，)`,
   "giu",
 )
 const exception = new RegExp(
-  `(?<![\\p{L}\\p{N}-])(?:unless|except|without|other than|apart from|a menos que|salvo|excepto|sin|außer|ohne|es sei denn|sauf|sans|à moins|exceto|sem|a não ser)(?![\\p{L}\\p{N}]) ${clause}|(?:除非|未经|未經|除了)[^,.;。，；]{2,60}`,
+  `(?<![\\p{L}\\p{N}-])${anyOf(words.exceptions)}(?![\\p{L}\\p{N}]) ${clause}|(?:除非|未经|未經|除了)[^,.;。，；]{2,60}`,
   "giu",
 )
 

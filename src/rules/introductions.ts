@@ -1,29 +1,25 @@
 import { type LazyPattern, lazyPattern } from "../language/lazy.ts"
 import { letters } from "../language/letters.ts"
+import { wordSet } from "../language/word-forms.ts"
+import { anyOf } from "../language/word-lists.ts"
+import lists from "./paste-words.json" with { type: "json" }
 
 /**
  * The words with which a user hands over a text of somebody else: "what does she mean?", "here is the ticket:", "is the above true?". They
  * are read word by word, with sets instead of long alternations: what compiles is short. All that is given here is in lower case and of
- * bounded length. The file is long because each form of handing over stands beside its words in all languages, and is one story.
+ * bounded length; the long lists are in paste-words.json. The file is long because each form of handing over stands beside its grammar in
+ * all languages, and is one story.
  */
 
-const setOf = (words: string): ReadonlySet<string> => new Set(words.split(" "))
-
 /** What is read or written, and can be pasted, in the singular. */
-const textNouns = setOf(
-  "e-mail email mail letter message text terms contract clause article comment review thread chat transcript quote note post page readme skill ticket tweet statement paragraph passage memo document newsletter feedback excerpt snippet log output listing minutes reply answer response description report doc docs documentation spec stacktrace traceback draft script story poem essay speech prompt song query sentence wording wiki manual handbook banner sign board notice advice bericht nachricht brief vertrag artikel aushang correo mensaje carta texto aviso courriel lettre texte avis 邮件 文本 文章 通知 メール",
-)
+const textNouns = wordSet(...lists.texts)
 /** Nouns of two words, the second of which decides: "stack trace", "error message". */
-const pairedNouns = setOf("trace contents content")
+const pairedNouns = wordSet("trace contents content")
 /** Data that is handed over in the same way. */
-const dataNouns = setOf(
-  "code error file config diff issue bug data json csv table conversation context content contents",
-)
+const dataNouns = wordSet(...lists.data)
 
 /** What people ask for a text that they hand over; some of it takes a second word. */
-const readVerbs = setOf(
-  "summarize summarise translate rate improve finish continue complete polish critique grade evaluate compare edit proofread proof-read rephrase paraphrase reword shorten explain interpret analyze analyse classify categorize categorise extract rewrite transcribe modernise modernize fass zusammenfassen übersetze übersetzen übersetz erkläre erklär erklären resume resumir resumí traduce traducir traduis traduire résume résumer résumez explique explica explicar 总结 翻译 要約 翻訳",
-)
+const readVerbs = wordSet(...lists.reading)
 const pairedVerbs: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
     summary: "of",
@@ -41,27 +37,23 @@ const pairedVerbs: ReadonlyMap<string, ReadonlySet<string>> = new Map(
     opinion: "on",
     feedback: "on",
     say: "about to",
-  }).map(([verb, behind]) => [verb, setOf(behind)]),
+  }).map(([verb, behind]) => [verb, wordSet(behind)]),
 )
 /** Verbs that are said of other things as well. */
-const handleVerbs = setOf("answer address read check review debug format convert turn put")
-const makeVerbs = setOf("make create write draft")
-const makesFrom = setOf("from of on to")
+const handleVerbs = wordSet("answer address read check review debug format convert turn put")
+const makeVerbs = wordSet("make create write draft")
+const makesFrom = wordSet("from of on to")
 
-const demonstratives = setOf(
+const demonstratives = wordSet(
   "this these below following underneath dies diese diesen dieses diesem esto este ceci cela",
 )
-const pointers = setOf("this these that those following attached")
-const determiners = setOf("this these that those his her their my the each following attached")
+const pointers = wordSet("this these that those following attached")
+const determiners = wordSet("this these that those his her their my the each following attached")
 
 /** Who is neither the speaker nor the reader: none of these, before a word for saying. */
-const notOthers = setOf(
-  "i we you this that what who which and or as so to not also just all please always never ll i'll we'll",
-)
-const tellVerbs = setOf(
-  "wrote writes say says said suggested recommended proposed mention mentions mentioned emailed warned explained sent replied answered told posted asked reads states stated commented mailed texted reported printed returned complained claim claims schrieb sagte écrit escribió dijo",
-)
-const adverbs = setOf("just also really already")
+const notOthers = wordSet(...lists.notOthers)
+const tellVerbs = wordSet(...lists.telling)
+const adverbs = wordSet("just also really already")
 
 /** A sentence as its words. */
 type Said = { readonly text: string; readonly words: readonly string[] }
@@ -159,7 +151,7 @@ function handsText(said: Said): boolean {
   })
 }
 
-const presenting = setOf("here this these")
+const presenting = wordSet("here this these")
 
 /** "This is the style file of a rival": something definite that belongs to somebody who is neither the speaker nor the reader. */
 const isOwned = (said: Said, from: number, at: number): boolean =>
@@ -168,8 +160,8 @@ const isOwned = (said: Said, from: number, at: number): boolean =>
   /^(?:an?|the|his|her|their|another|other|some|someone)$/.test(wordAt(said, at + 1)) &&
   !ownLead.test(said.text)
 
-const wantVerbs = setOf("want mean say ask need think tell asking saying trying wanting like expect")
-const asking = setOf("do does did is are would should")
+const wantVerbs = wordSet(...lists.wanting)
+const asking = wordSet("do does did is are would should")
 
 /** "What does she want?" */
 const asksWhatOthersWant = (said: Said): boolean =>
@@ -181,7 +173,7 @@ const asksWhatOthersWant = (said: Said): boolean =>
       [3, 4, 5].some((next) => isIn(said, at + next, wantVerbs)),
   )
 
-const tellsWhom = setOf("me us this back that")
+const tellsWhom = wordSet("me us this back that")
 
 /** "What the vendor wrote", "my sister just sent me" at the end. */
 const othersTell = (said: Said): boolean =>
@@ -340,9 +332,7 @@ export function isRequest(paragraph: string): boolean {
     return first === 0 || (first === 1 && wordAt(said, 0) === "please")
   })
 }
-const taskVerbs = setOf(
-  "answer check review format convert turn put send give tell find close sort count list help design write make draft",
-)
+const taskVerbs = wordSet(...lists.tasks)
 
 /** Words of somebody who speaks for himself. */
 const firstPerson =
@@ -352,8 +342,7 @@ const firstPerson =
 export const speaksForSelf = (paragraph: string): boolean => firstPerson.test(paragraph)
 
 /** Words with which people lead into their own points. */
-const ownLead =
-  /\b(?:rules?|conditions?|wish(?:es)?|mine|whenever|each time|constraints?|requirements?|instructions?|guidelines?|conventions?|preferences?|polic(?:y|ies)|reminders?|remember(?:ed)?|keep|bear|notes?(?! from)|matters?|pin|save|memori[sz]e|forget|stick|respect|obey|write down|once|listen|clear|heads up|attention|session|engagement|duration|whole|entire|rest of|holds?|appl(?:y|ies)|valid|stands?|counts?|(?:very |most )?important(?:ly)?|critical|crucial|essential|non-?negotiable|serious(?:ly)?|insist|demand|repeat|stress|emphasi[sz]e|vital|mandatory|mind|follow|do (?:this|these|it)|like this|as follows|looks?|every|each|format|style|tone|layout|structure|template|specification|always|never|must|from now on|going forward|going to|for (?:all|every|each|the rest|everything|anything)|throughout|until|what (?:i|we) |(?:how|the way) i |i(?:'ll|’ll)? (?:say|want|need|prefer|expect|ask|like|care)|you (?:should|must|can|need))\b/
+const ownLead = new RegExp(`\\b${anyOf(lists.ownLeads)}\\b`)
 
 /** "On this project you're read-only": a lead about the reader hands nothing over. */
 const ofReader = /^\W*(?:(?:on|in|for|with|as) [^,:]{2,30},? )?you(?:['’]re| are)\b/
@@ -387,7 +376,7 @@ const leadsIn = any(
 /** A word for a text and nothing else; before a sentence in the same line many of them are the topics of people's own points. */
 const plainLabel =
   /^(?:e-?mail|mail|letter|message|quote|quoted|paste|pasted|forwarded|fwd|citation|transcript|article|original|ticket|slack|whatsapp|discord|teams|text|error|issue)$/
-const labelOpeners = setOf("the a an his her their original full whole incoming customer client")
+const labelOpeners = wordSet("the a an his her their original full whole incoming customer client")
 const labelSource = /^(?:from|of|by|in|on|text|follows)$/
 
 function isLabel(said: Said, isLast: boolean): boolean {
@@ -404,9 +393,7 @@ const tellsTail =
   /^\s*(?:(?:to )?(?:me|us|him|her|them|back|this|that|earlier|yesterday|today|on [^.?!]{2,30}|in [^.?!]{2,30}))?(?:,? [^\s.?!]{3,12})?\s*$/
 
 /** What happens rather than is said: "the page just fired: …" goes on in the speaker's own words. */
-const happenVerbs = setOf(
-  "fired started happened changed needed required finished fixed moved planned scheduled opened closed arrived occurred",
-)
+const happenVerbs = wordSet(...lists.happening)
 
 /** A word for saying: a known one, or any verb in the past at the end of the lead ("someone tweeted:"). */
 const tellsAt = (said: Said, at: number): boolean =>

@@ -1,19 +1,14 @@
 import { lowered } from "../language/letters.ts"
+import { wordSet } from "../language/word-forms.ts"
+import { anyOf } from "../language/word-lists.ts"
 import type { Span } from "../message/message.ts"
 import { createRecent } from "../message/recall.ts"
 import { announcesPaste, asksAboutEarlier, colonCut, isRequest, speaksForSelf } from "./introductions.ts"
 import { documentLine, greets, hasTrimmings, isTitled, opensLetter, pasteShape, signsOff } from "./paste-signs.ts"
+import lists from "./paste-words.json" with { type: "json" }
 
 /** Words in the names of what a harness or a person puts between tags: the state of things, and quoted material. */
-const aside: ReadonlySet<string> = new Set(
-  (
-    "reminder reminders environment details diagnostics hook stdout stderr output outputs result results error errors warning warnings " +
-    "context state mode status notification caveat file files selection diff aborted attachment attachments info data feedback log logs " +
-    "trace traceback snapshot terminal editor ide issue description document documents article email transcript conversation code example " +
-    "examples source page content command mail letter ticket comment comments review reviews chat thread quote quoted quotation paste pasted " +
-    "forwarded post web webpage html readme text report memo passage excerpt search snippet untrusted external input retrieved customer"
-  ).split(" "),
-)
+const aside = wordSet(...lists.asides)
 /** Names of the moment, whatever else is in them. */
 const always = /reminder|environment|permissions|mode$|stdout|stderr|diagnostics|notification/
 /** Names of what other people wrote, whatever they call it. */
@@ -286,8 +281,16 @@ function asksAtEnd(paragraphs: readonly Paragraph[]): boolean {
 }
 const maxQuestion = 120
 /** What nobody but the one who pasted a text asks for: something that is done with all of it. */
-const handlesText =
-  /^(?:ok(?:ay)?,? |so,? |now,? |please |and )?(?:make (?:it|this) (?:\d+ ?%|a bit|much|shorter|longer|simpler|politer|friendlier)|fix (?:these|those|them)\b|(?:write|draft|prepare|compose) (?:a|an|the|my|our) (?:\p{L}+ )?(?:reply|answer|response)\b|(?:summari[sz]e|translate|shorten|rephrase|reword|proofread) (?:it|this|that|them|these)\b|remind me\b)/u
+const handlesText = new RegExp(
+  `^(?:ok(?:ay)?,? |so,? |now,? |please |and )?${anyOf(
+    `make (?:it|this) ${anyOf(lists.remakes)}`,
+    "fix (?:these|those|them)\\b",
+    "(?:write|draft|prepare|compose) (?:a|an|the|my|our) (?:\\p{L}+ )?(?:reply|answer|response)\\b",
+    "(?:summari[sz]e|translate|shorten|rephrase|reword|proofread) (?:it|this|that|them|these)\\b",
+    "remind me\\b",
+  )}`,
+  "u",
+)
 
 /** A section of a prompt that is written in capital letters, and the ones in which the author of the prompt speaks again. */
 const section = /^[A-Z][A-Z _-]{2,40}:\s*$/

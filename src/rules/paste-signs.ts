@@ -1,5 +1,7 @@
 import { type LazyPattern, lazyPattern } from "../language/lazy.ts"
 import { capitals, letters } from "../language/letters.ts"
+import { anyOf } from "../language/word-lists.ts"
+import lists from "./paste-words.json" with { type: "json" }
 
 /** How pasted text shows in a user's message by its own shape. Matched on lines of bounded length, in lower case where no capital letter counts. */
 
@@ -27,7 +29,7 @@ const opensDocument = any(
   // Home | Products | About
   "^\\s*[^|\\n:.!?]{2,30}(?: [|·•»] [^|·•»\\n:.!?]{2,30}){2,8}\\s*$",
   "^\\s*(?:skip to (?:main )?content|accept (?:all )?cookies|table of contents|page \\d+ of \\d+|released under|all rights reserved|©|\\(c\\) ?\\d{4})",
-  "^#{1,4} +(?:usage|install(?:ation|ing)?|getting started|quick ?start|licen[cs]e|contributing|change ?log|release notes|what's changed|bug report|feature request|describe (?:the|your) .{2,40}|steps to reproduce|to reproduce|reproduction|expected behaviou?r|actual behaviou?r|current behaviou?r|additional context)\\b",
+  `^#{1,4} +${anyOf(lists.documentHeadings)}\\b`,
   "^- \\[[ x]\\] i (?:have |'ve )?(?:searched|read|checked|agree|verified|confirm)",
   "^h[1-6]\\. \\S|^={2,5} [^=]{2,60} ={2,5}\\s*$",
   "^(?:minutes|protokoll|compte rendu|acta|ata|notulen)(?: (?:of|from|vom|du|de|da|van))? .{0,40}\\d",
@@ -43,7 +45,7 @@ const commentHead = any(
 
 /** Lines that sites, trackers and mail programs put around what people write: a text has them somewhere, and its start may be before them. */
 const trimmings = any(
-  "^\\s*(?:share|reply|like|upvote|follow|report|reply to this (?:email|thread) directly|improve this answer|attachments?|activity|acceptance criteria|comments?(?: \\(?\\d+\\)?)?|unsubscribe|view in browser|sent from my .{2,30}|maintainer|contributor)\\s*$",
+  `^\\s*${anyOf(lists.trimmings)}\\s*$`,
   "^.{0,60}(?:[·•|–—-] ?|\\bby .{2,40} )(?:\\d+ ?(?:s|m|min|h|hr|d|w|mo|y)\\b|(?:\\d+|an?|one|two) (?:minute|hour|day|week|month|year)s? ago\\b)",
   "^(?:u\\/)?[\\w.@-]{2,30} (?:\\d+|an?|one|two) (?:minute|hour|day|week|month|year)s? ago\\b",
   `^by [${letters}].{1,40} on [${letters}]{3,9} \\d{1,2}|^patch set \\d|^\\(\\d+ comments?\\)|^file \\S+\\.\\w{1,5}:$|^line \\d+: `,
@@ -135,23 +137,61 @@ const dialogue = /^(?:me|you|user|assistant|agent|customer|client|bot|human|ai|s
 /** Parts of a dialogue that nobody gives himself: one line of theirs is enough. */
 const party = /^(?:user|assistant|agent|customer|client|bot|human|support|system)$/i
 /** Labels of the author's own points. */
-const topicLabel =
-  /^(?:note|notes|rules?|important|always|never|do|don'?ts?|must|remember|reminder|ps|p\.s|also|warning|caution|constraints?|requirements?|policy|style|tone|format|language|tests?|code|commits?|todo|task|goal|context|example|question|update|edit|fyi|and|or|if|when|please)$/i
+const topicLabel = new RegExp(`^${anyOf(lists.topicLabels)}$`, "i")
 
 /** A line that a program printed. One is enough. */
-const logLine =
-  /^\s*\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|^\s*\[?(?:INFO|DEBUG|TRACE|WARN|ERROR|FATAL)\]?[ :]\s*\S|^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |^\s+at \S+ ?\(|^Traceback \(|^(?:In|Out) ?\[\d+\]:|^\s*File ".{1,200}", line \d|^[\w.]{0,60}(?:Error|Exception): |^(?:\$|❯|%|>>>|PS [A-Z]:\\[^>]*>) \S|^[\w.-]+@[\w.-]+[: ].{0,60}[$#] |^npm (?:ERR!|WARN|error)|^(?:fatal|panic|remote|hint): \S|^(?:[\w.@-]*\/)*[\w.-]+\.[a-z]{1,5}:\d+(?::\d+)?(?:[: ]|$)|^(?:exit code|exit status|stdout|stderr)\b|^(?:diff --git |@@ -?\d|\+\+\+ |--- [ab]\/|index [0-9a-f]{7,}|\[hunk )|^\+(?:\s{2,}|\t|[^\s+])|^(?:cat|head|tail|less|curl|type)(?: -\S+)* \S+\s*$|^(?:[\w.-]{1,30}=\S+ +){2}|^HTTP\/\d|^\s*(?:\d{1,2}[.)] +)?(?:[a-z\d-]+\.)+[a-z]{2,12}(?:\/\S*)? +[-–—›|] +\S|^[A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]+)+: \S/
+const logLine = any(
+  // The time or the level of an entry.
+  "^\\s*\\[?\\d{4}[-/]\\d\\d[-/]\\d\\d[T ]\\d\\d:\\d\\d",
+  "^\\s*\\[?(?:INFO|DEBUG|TRACE|WARN|ERROR|FATAL)\\]?[ :]\\s*\\S",
+  "^[A-Z][a-z]{2} [ \\d]\\d \\d\\d:\\d\\d:\\d\\d ",
+  // Where a program failed, and with what.
+  "^\\s+at \\S+ ?\\(",
+  "^Traceback \\(",
+  "^(?:In|Out) ?\\[\\d+\\]:",
+  '^\\s*File ".{1,200}", line \\d',
+  "^[\\w.]{0,60}(?:Error|Exception): ",
+  // The prompt of a shell, and what programs of the shell print.
+  "^(?:\\$|❯|%|>>>|PS [A-Z]:\\\\[^>]*>) \\S",
+  "^[\\w.-]+@[\\w.-]+[: ].{0,60}[$#] ",
+  "^npm (?:ERR!|WARN|error)",
+  "^(?:fatal|panic|remote|hint): \\S",
+  "^(?:[\\w.@-]*/)*[\\w.-]+\\.[a-z]{1,5}:\\d+(?::\\d+)?(?:[: ]|$)",
+  "^(?:exit code|exit status|stdout|stderr)\\b",
+  // A difference between two files.
+  "^(?:diff --git |@@ -?\\d|\\+\\+\\+ |--- [ab]/|index [0-9a-f]{7,}|\\[hunk )",
+  "^\\+(?:\\s{2,}|\\t|[^\\s+])",
+  // A command, settings before one, an answer over the web, a list of addresses, a field of a head.
+  "^(?:cat|head|tail|less|curl|type)(?: -\\S+)* \\S+\\s*$",
+  "^(?:[\\w.-]{1,30}=\\S+ +){2}",
+  "^HTTP/\\d",
+  "^\\s*(?:\\d{1,2}[.)] +)?(?:[a-z\\d-]+\\.)+[a-z]{2,12}(?:/\\S*)? +[-–—›|] +\\S",
+  "^[A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]+)+: \\S",
+)
 
+/** With what a line of code starts: a comment, the head of a file, a name that is made, a statement, a bracket or a key of data. */
+const codeComment = anyOf("//", "--\\s", "/\\*", '"""', "\\*/", "\\* @")
+const codeHead = anyOf("#include\\b", "#!/", "import .{1,80} from ", "from \\S+ import ")
+const declaration = anyOf(
+  "(?:async )?def \\w+\\(",
+  "class \\w+[^.]*[:{]\\s*$",
+  "(?:export )?(?:async )?function \\w*\\(",
+  "(?:const|let|var) \\w+ ?=",
+  "public ",
+  "private ",
+)
+const codeStatement = anyOf("return\\b.*;\\s*$", "if \\(.*\\) ?\\{", "<\\?php", "SELECT\\b.*\\bFROM\\b")
+const dataLine = anyOf("[}\\])]+[;,]?\\s*$", '"[\\w$-]{1,60}"\\s?:')
 /** Lines of code without a fence, and of data. Two make a block. */
-const codeLine =
-  /^\s*(?:\/\/|--\s|\/\*|"""|\*\/|\* @|#include\b|#!\/|import .{1,80} from |from \S+ import |(?:async )?def \w+\(|class \w+[^.]*[:{]\s*$|(?:export )?(?:async )?function \w*\(|(?:const|let|var) \w+ ?=|public |private |return\b.*;\s*$|if \(.*\) ?\{|<\?php|SELECT\b.*\bFROM\b|[}\])]+[;,]?\s*$|"[\w$-]{1,60}"\s?:)/
+const codeLine = any(`^\\s*${anyOf(codeComment, codeHead, declaration, codeStatement, dataLine)}`)
 const isCode = (line: string): boolean => codeLine.test(line) || /[;{}]/.test(line.trimEnd().slice(-1))
-const markup =
-  /<\/?(?:html|head|body|div|p|span|table|tr|td|th|ul|ol|li|h[1-6]|br|script|style|meta|section|article|nav|footer|header|img|form|button|blockquote|iframe)\b[^<>]{0,200}>/i
+const markup = new RegExp(`</?${anyOf(lists.elements)}\\b[^<>]{0,200}>`, "i")
 
 /** Fields of a ticket or another record; of the first ones a person has no use in a list of their own wishes. */
-const recordField =
-  /(?:^|[|·] ?)\s*[*_]{0,2}(?:(reporter|assignee|assigned to|priority|severity|labels?|milestone|created|updated|reported by|resolution|sku|ticket|acceptance(?: criteria)?|status|opened by|story points|version|what happened|environment|os|browser)|(?:summary|description|comments?|component|type|title|id|author|due|steps|expected|actual|name|e-?mail|phone|address|order|amount|category|tags|url|notes?|[a-z][a-z ]{1,20}))\s?[*_]{0,2}\s?[:：][*_]{0,2}\s?\S/g
+const recordField = new RegExp(
+  `(?:^|[|·] ?)\\s*[*_]{0,2}(?:(${anyOf(lists.tellingFields)})|${anyOf(lists.fields, "[a-z][a-z ]{1,20}")})\\s?[*_]{0,2}\\s?[:：][*_]{0,2}\\s?\\S`,
+  "g",
+)
 
 /** A paragraph that has the shape of a chat, of a program's output, of code or of data: where that starts, and whether people wrote it. */
 export function pasteShape(
@@ -277,17 +317,14 @@ export const opensLetter = (line: string, next: string | undefined): boolean =>
 const salutation = new RegExp(`^\\s*[${letters}][^,，.!?:;\\n]{0,38}[,，]\\s*$`)
 
 /** Does a line in lower case greet the reader of a letter? */
-export const greets = (line: string): boolean =>
-  /^\s*(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day)|greetings|to whom|hallo|liebe[rs]?|guten (?:tag|morgen)|sehr geehrte[rs]?|bonjour|ch(?:er|ère|ers)|madame|hola|estimad[oa]s?|buen[oa]s (?:d[ií]as|tardes)|ciao|ol[áa]|prezad[oa]s?|caro)\b(?:[^.!?\n]{0,50}[,!:]?\s*$|[^.!?,\n]{0,30},\s)/.test(
-    line,
-  )
+export const greets = (line: string): boolean => greeting.test(line)
+const greeting = any(`^\\s*${anyOf(lists.greetings)}\\b(?:[^.!?\\n]{0,50}[,!:]?\\s*$|[^.!?,\\n]{0,30},\\s)`)
 
 /** Does a line in lower case close a letter, with or without the name of its writer? */
-export const signsOff = (line: string): boolean =>
-  signedName.test(line) ||
-  /^\s*(?:(?:best|kind|warm|many|with)?\s?(?:kind |best |warm )?(?:regards|wishes|greetings)|best|cheers|sincerely|yours(?: \w+)?|thanks|thank you|many thanks|mit freundlichen grüßen|viele grüße|liebe grüße|mfg|cordialement|bien à vous|saludos|atentamente|un saludo|abraços|atenciosamente|sent from my .{2,30})[,.!]?\s*$/.test(
-    line,
-  )
-const signedName = new RegExp(
-  `^\\s*(?:(?:best|kind|warm|many) (?:regards|wishes|greetings)|regards|cheers|sincerely|yours(?: [a-z]+)?|viele grüße|liebe grüße|cordialement|saludos|abraços),? [${letters}.]{2,20}(?: [${letters}.]{1,20}){0,3}\\s*$`,
+export const signsOff = (line: string): boolean => signedName.test(line) || closing.test(line)
+const wishes = "(?:regards|wishes|greetings)"
+const closing = any(
+  `^\\s*${anyOf(`(?:best|kind|warm|many|with)?\\s?(?:kind |best |warm )?${wishes}`, lists.closings)}[,.!]?\\s*$`,
 )
+const closingWords = anyOf(`(?:best|kind|warm|many) ${wishes}`, lists.closingsBeforeName)
+const signedName = new RegExp(`^\\s*${closingWords},? [${letters}.]{2,20}(?: [${letters}.]{1,20}){0,3}\\s*$`)

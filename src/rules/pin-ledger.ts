@@ -1,9 +1,11 @@
+import { anyOf } from "../language/word-lists.ts"
 import { trust } from "../message/message.ts"
 import { createRecent } from "../message/recall.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 import { setsBound, statedChange } from "./explicit-changes.ts"
 import type { FoundRule, Pin, RuleKind } from "./pin.ts"
 import { endsAnother, maxKept, namesAnother, topicOf, valuesOf, withoutCommanded } from "./rule-topic.ts"
+import words from "./rule-words.json" with { type: "json" }
 
 /** What two rules are compared by. */
 export type RuleText = {
@@ -18,8 +20,14 @@ const valuesIn = (rule: RuleText): ReturnType<typeof valuesOf> => rule.values ??
 const topicsOf = (rule: RuleText): readonly string[] => rule.topic ?? topicOf(rule.text)
 
 /** A rule that says it takes another's place. */
-const replaces =
-  /\b(?:now|(?<=\w )instead(?= *[.!,;]|$)|no longer|changed?|raised?|lowered|increased?|reduced|updated?|new|from now on|as of|effective|supersedes?|replaces?|anymore|any more|from today|starting)\b|现在|改为|改成|不再|从现在|调整|提高|降低|更新|\b(?:ahora|nuevo|nueva|ya no|en adelante|cambi\p{L}+|jetzt|ab sofort|nicht mehr|desormais|maintenant|agora)\b/iu
+const replaces = new RegExp(
+  anyOf(
+    `\\b${anyOf("now", "(?<=\\w )instead(?= *[.!,;]|$)", words.replacing)}\\b`,
+    words.replacingIdeographic,
+    `\\b${anyOf(words.replacingElsewhere)}\\b`,
+  ),
+  "iu",
+)
 
 /** Does a rule say of itself that it takes another's place? */
 const saysItReplaces = createRecent((text) => replaces.test(withoutCommanded(text)), maxKept)
@@ -58,8 +66,14 @@ export function sameSubject(earlier: RuleText, later: RuleText): boolean {
 }
 
 /** A wish, a guess or a plan of the speaker's for the matter at hand, or what somebody else says: none of them states a rule. */
-const talks =
-  /\b(?:i(?:'d|’d| would)|i(?:'m|’m| am)|i(?:'ll|’ll| will)|i (?:think|guess|hope|can|could|might|was|just|wanted)|maybe|perhaps|if possible|this (?:time|once|one|order|trip|flight|booking)|just once|for (?:now|today)|today|tonight|tomorrow)\b|\b(?:he|she|they|it) (?:\p{L}+ )?(?:said|says|wrote|told|thinks?|claims?|uses?|deploys?|spends?)\b|^\p{L}+ (?:says|said|writes|wrote|claims|reports) that\b/iu
+const talks = new RegExp(
+  anyOf(
+    `\\b${anyOf(words.wishing)}\\b`,
+    `\\b(?:he|she|they|it) (?:\\p{L}+ )?${anyOf(words.othersDo)}\\b`,
+    "^\\p{L}+ (?:says|said|writes|wrote|claims|reports) that\\b",
+  ),
+  "iu",
+)
 /** Words that state a rule however they are put. */
 const states =
   /\b(?:from (?:now|here|today) on(?:wards?)?|going forward|no longer|never|always|must|until further notice)\b/i

@@ -1,0 +1,257 @@
+import { describe, expect, test } from "vitest"
+import { type Turn, text, transcript, used } from "../../../test/support/transcripts.ts"
+import type { NoteKind } from "../summary/summary.ts"
+import { notesOf } from "./notes.ts"
+
+const user = (said: string): Turn => ["user", text(said)]
+
+const lines = (turns: readonly Turn[], ...kinds: readonly NoteKind[]): readonly string[] =>
+  notesOf(transcript(user("Repair the login page"), ...turns)).flatMap(({ kind, text: line }) =>
+    kinds.includes(kind) ? [line] : [],
+  )
+
+test("what a client prints behind an output is no outcome", () => {
+  const mkdir = used("terminal", { command: "mkdir -p qb" }, "$ mkdir -p qb\n[exit_code=0 elapsed=0.04s]")
+  expect(lines(mkdir, "act").join()).not.toMatch(/elapsed|exit_code/)
+  const failed = used(
+    "terminal",
+    { command: "make build" },
+    "$ make build\nld: cannot find -lz\n[exit_code=2 elapsed=1.2s]",
+  )
+  expect(lines(failed, "error").join()).toMatch(/cannot find|Exit code: 2/)
+})
+
+test("a request over the web that only fetches is none that changes something, whatever runs behind it", () => {
+  const look = used(
+    "bash",
+    { command: "curl -sk -i https://10.0.0.9/; scanner dir -q -t 5 -u https://10.0.0.9" },
+    "200 /a",
+  )
+  expect(lines(look, "act")).toEqual([])
+  const sent = used("bash", { command: "curl -s -d 'a=1' https://10.0.0.9/orders" }, "created order 7")
+  expect(lines(sent, "act")).toHaveLength(1)
+})
+
+test("a commit that was amended, taken back or put on another base is told as rewritten", () => {
+  const bash = (command: string, output: string) => used("bash", { command }, output)
+  const first = bash("git commit -qm one && git log --oneline -1", "a3d70c2 one")
+  const second = bash("git commit -qm two && git log --oneline -1", "b4e81d3 two")
+  const acts = (...turns: readonly Turn[]): string => lines(turns, "act").join("\n")
+  expect(acts(...first, ...second)).not.toContain("rewritten")
+  const amended = acts(
+    ...first,
+    ...second,
+    ...bash("git commit --amend -qm two && git log --oneline -1", "c5f92e4 two"),
+  )
+  expect(amended).toContain("b4e81d3 (rewritten since)")
+  expect(amended).not.toContain("a3d70c2 (rewritten")
+  const moved = acts(
+    ...first,
+    ...second,
+    ...bash("git rebase origin/main", "Successfully rebased and updated refs/heads/x."),
+  )
+  expect(moved.match(/rewritten since/g)).toHaveLength(2)
+})
+
+describe("what a command did", () => {
+  test("what was opened for review is told with its address, what was amended by its last name", () => {
+    const address = "https://git.example.com/a/b/pull/412"
+    const pushed = used("bash", { command: "git push && gh pr create --fill" }, ` * [new branch]  a -> a\n${address}`)
+    expect(lines(pushed, "act").join()).toContain(address)
+    const command = "git revert --no-edit 5c3e921 && git commit --amend -m 'Take it back' && git log --oneline -2"
+    const log = "[a 19ab7d4] Revert\n 1 file changed\n7e20c66 Take it back\n5c3e921 Preload"
+    expect(lines(used("bash", { command }, log), "act").join()).toContain("commit 7e20c66")
+  })
+
+  test("what is fetched and thrown away changes nothing", () => {
+    expect(
+      lines(used("bash", { command: "curl -s -o /dev/null -w '%{time_total}' localhost/a" }, "0.4"), "act"),
+    ).toEqual([])
+  })
+
+  test("why it failed is read beside the exit code that a client keeps apart", () => {
+    const output = JSON.stringify({ output: "scp: a: No space left on device\n", metadata: { exit_code: 1 } })
+    expect(lines(used("shell", { command: ["scp", "a", "b:/c"] }, output), "error").join()).toContain("No space left")
+  })
+
+  const bash = (command: string, output: string): readonly Turn[] => used("Bash", { command }, output)
+
+  test.each([
+    ["flagctl set image_format webp --env eu1", "image_format: avif -> webp (rev 419)"],
+    ["pgkill shop 23817", "terminated 23817; audit id DBA-20934"],
+    ["time DATABASE_URL=x python manage.py migrate bookings 0091", "OK"],
+  ])("a program that nobody knows did something where it says so: %s", (command, output) => {
+    expect(lines(bash(command, output), "act")).toHaveLength(1)
+  })
+
+  test.each([
+    ["flagctl list --env eu1", "image_format: avif -> webp"],
+    ["jobtool status 7731", "terminated 02:44"],
+    ["python manage.py sqlmigrate bookings 0092", "BEGIN; COMMIT;"],
+  ])("who only asks a program changed nothing: %s", (command, output) => {
+    expect(lines(bash(command, output), "act")).toEqual([])
+  })
+
+  test("what a client prints around an output is told nowhere", () => {
+    const around = (code: number, printed: string): string =>
+      `Chunk ID: 00933f\nWall time: 14.2000 seconds\nProcess exited with code ${code}\nOriginal token count: 22\nOutput:\n${printed}`
+    const turns = [
+      ...used("exec_command", { cmd: "git push -u origin fix" }, around(0, "first line\nsecond line\nthird line")),
+      ...used("exec_command", { cmd: "make test" }, around(2, "Connection refused")),
+    ]
+    const told = notesOf(transcript(user("Go"), ...turns)).map(({ text: line }) => line)
+    expect(told.join("\n")).not.toMatch(/Chunk ID|Wall time|token count/)
+    expect(told).toContain("`make test` failed: Connection refused")
+  })
+
+  test("a command that goes on is told by how it ended, and not the calls that fetched its output", () => {
+    const turns = [
+      ...used(
+        "exec_command",
+        { cmd: "make migrate" },
+        "Chunk ID: 1\nWall time: 30 seconds\nProcess running with session ID 4112\nOutput:\n",
+      ),
+      ...used(
+        "write_stdin",
+        { session_id: 4112, chars: "" },
+        "Chunk ID: 2\nWall time: 9 seconds\nProcess exited with code 1\nOutput:\nerror: lock timeout",
+      ),
+      ...used("Bash", { command: "cargo build" }, "Command running in background with ID: b3f71c2"),
+      ...used("BashOutput", { bash_id: "b3f71c2" }, "<status>running</status>\n\n<stdout>\n</stdout>"),
+      ...used("BashOutput", { bash_id: "b3f71c2" }, "<status>completed</status>\n\n<exit_code>0</exit_code>"),
+    ]
+    const told = notesOf(transcript(user("Go"), ...turns)).map(({ text: line }) => line)
+    expect(told.join("\n")).not.toMatch(/write_stdin|BashOutput|no result yet/)
+    expect(told).toContain("`make migrate` failed: error: lock timeout")
+  })
+
+  test("one that never ended has no result yet", () => {
+    const turns = used("Bash", { command: "make deploy" }, "Command running in background with ID: b1")
+    expect(lines(turns, "commitment")).toEqual(["`make deploy` runs in the background as b1: no result yet"])
+  })
+
+  test("of one that still runs, what its output showed last is told, and nothing once it was stopped", () => {
+    const start = used("Bash", { command: "make soak" }, "Command running in background with ID: b7k2")
+    const look = used("Read", { file_path: "/tmp/tasks/b7k2.output" }, "warming up\n12 of 40 done")
+    const stop = used("Bash", { command: "kill $(pgrep -f b7k2)" }, "")
+    expect(lines([...start, ...look], "commitment")).toEqual([
+      "`make soak` runs in the background as b7k2: 12 of 40 done (when last looked at)",
+    ])
+    expect(lines([...start, ...look, ...stop], "commitment")).toEqual([])
+  })
+
+  test("what is changed behind a text that is typed in is told, and what came of it", () => {
+    const command = "cat > /tmp/body.md <<'EOF'\n- first point\nEOF\ngh pr create --draft --body-file /tmp/body.md"
+    const [line = ""] = lines(bash(command, "Creating draft\n\nhttps://git.example/acme/app/pull/588"), "act")
+    expect(line).toMatch(/gh pr create --draft.*pull\/588$/)
+  })
+
+  test("of an output that a client prints in fields, what the command printed is told", () => {
+    const output = (printed: string, code: number): string =>
+      `Command: ssh n1 'nohup ./again.sh > log & echo $!'\nDirectory: (root)\nOutput: ${printed}\nError: (none)\nExit Code: ${code}\nSignal: (none)\nBackground PIDs: (none)\nProcess Group PGID: 41592`
+    const command = "ssh n1 'nohup ./again.sh > log & echo $!'"
+    expect(lines(bash(command, output("28114", 0)), "act")).toEqual([`\`${command}\`: 28114`])
+    expect(lines(bash("make site", output("no rule to make target", 2)), "error").join()).toContain("no rule to make")
+    expect(notesOf(transcript(user("Go"), ...bash(command, output("28114", 0)))).join()).not.toContain("41592")
+  })
+
+  test("a cell of a notebook that only calls a shell is what the shell was told", () => {
+    const cell = used("notebook_execute", { code: '!sbatch --wrap "python fit.py"' }, "Submitted batch job 7730412")
+    expect(lines(cell, "act")).toEqual(['`sbatch --wrap "python fit.py"`: Submitted batch job 7730412'])
+  })
+
+  test.each([
+    ["UPDATE 37", 'psql app -c "update seats set state = 2"'],
+    ["ALTER TABLE", 'psql app -c "alter table seats add note text"'],
+  ])("a database says in its own words that it was done: %s", (output, command) => {
+    expect(lines(bash(command, output), "act").join()).toContain(`: ${output}`)
+  })
+
+  test("a migration that a script of the package runs is an act; asking how far it got is none", () => {
+    expect(lines(bash("DB=ci pnpm db:migrate", "2 applied"), "act")).toHaveLength(1)
+    expect(lines(bash("pnpm db:migrate:status", "at 0042"), "act")).toEqual([])
+  })
+
+  test("a commit that was pulled onto another base has another name, one that was reverted keeps its own", () => {
+    const commit = bash("git commit -qm one", "[fix 7d07eb4] one")
+    const pull = bash("git pull --rebase origin fix && git push", "898565d..bf139a0  fix -> fix")
+    expect(lines([...commit, ...pull], "act").join()).toContain("7d07eb4 (rewritten since)")
+    const revert = bash("git revert --no-edit 7d07eb4 && git commit --amend -qm back", "[fix 8e8286d] back")
+    expect(lines([...commit, ...revert], "act").join()).not.toContain("rewritten")
+  })
+
+  test("where it exited with nothing but a code, a line of its output says why", () => {
+    const [line = ""] = lines(bash("gh pr checks 12", "Exit code 1\nedge-compat\tfail\t2m\nrust\tpending"), "error")
+    expect(line).toBe("`gh pr checks 12` failed: Exit code 1: edge-compat fail 2m")
+  })
+})
+
+test("a command that looks once its folder is made is told whole", () => {
+  const command = `mkdir -p /srv/audit/ev && cd /srv/audit && date -u && ls -la # ${"x".repeat(200)}`
+  expect(lines(used("Bash", { command }, "total 20\n."), "act").join("\n")).toContain("mkdir -p /srv/audit/ev")
+})
+
+describe("commands of several steps", () => {
+  const run = (command: string, output: string) => used("bash", { command }, output)
+
+  test("a warning beside what was made is no failure", () => {
+    const opened = run(
+      "git push -u origin slots && glab mr create -s slots -b main --reviewer odile -y",
+      'Creating merge request for slots into main\n!77 Slots (slots)\n https://git.example/web/-/merge_requests/77\n WARNING: could not set reviewer: user "odile" not found',
+    )
+    expect(lines(opened, "error")).toEqual([])
+    expect(lines(opened, "act").join()).toContain("merge_requests/77")
+  })
+
+  test("of several suites the count of the one that failed is the reason", () => {
+    const tests = run(
+      "mix test | grep tests,",
+      "Exit code 2\n==> core\n88 tests, 0 failures\n==> shop\n71 tests, 1 failure\n==> portal\n144 tests, 0 failures",
+    )
+    expect(lines(tests, "error").join()).toContain("71 tests, 1 failure")
+  })
+
+  test("a search at the end that finds nothing is no failure of what was done before it", () => {
+    const pushed = run(
+      "git commit -q --amend --no-edit && git push --force-with-lease; git ls-tree -r HEAD --name-only | grep secret",
+      "Exit code 1\n + 41d9c02...a6f7733 slots -> slots (forced update)",
+    )
+    expect(lines(pushed, "error")).toEqual([])
+    expect(lines(pushed, "act").join()).toContain("a6f7733")
+    expect(lines(run("npm run build && grep -c slot dist/a.js", "Exit code 1\nerror: no such module"), "act")).toEqual(
+      [],
+    )
+  })
+
+  test("every commit of a command is told, and why a server refused a push", () => {
+    const both = run(
+      "git commit -m 'One' && git add b && git commit -m 'Two'",
+      "[slots 1a2b3c4] One\n 1 file changed\n[slots 5d6e7f8] Two\n 2 files changed",
+    )
+    expect(lines(both, "act").join()).toContain("commit 1a2b3c4, 5d6e7f8")
+    const refused = run(
+      "git push -u origin slots",
+      "Exit code 1\nremote: pre-receive hook declined\nremote: branch slots has commits of two tickets, one is allowed\n ! [remote rejected] slots -> slots\nerror: failed to push some refs to 'git.example:web.git'",
+    )
+    expect(lines(refused, "error").join()).toContain("commits of two tickets")
+  })
+
+  test("what a program wrote is said of its file, and a tool's own word for the end is no order", () => {
+    const edited = run(
+      "python3 - <<'P'\np='lib/slots.ex'\nt=open(p).read()\nopen(p,'w').write(t.replace('a','b'))\nP\ngit diff --stat",
+      " lib/slots.ex | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)",
+    )
+    expect(lines(edited, "act")).toEqual([])
+    expect(lines(edited, "file")).toEqual(["`lib/slots.ex`: edited"])
+    const applied = run("terraform apply tfplan", "x: Creating...\n\nApply complete! Resources: 5 added, 0 changed.")
+    expect(lines(applied, "act").join()).toContain("Apply complete! Resources: 5 added")
+  })
+})
+
+test("what is run in a container changes something if it would outside of one", () => {
+  const acts = (command: string) => lines(used("bash", { command }, "ok"), "act")
+  expect(acts("docker compose exec -T wp tail -n 25 /var/log/debug.log")).toEqual([])
+  expect(acts("kubectl exec -it web-1 -- ls /data")).toEqual([])
+  expect(acts("docker compose exec -T -u www-data wp wp option update list_id 5")).toHaveLength(1)
+  expect(acts("kubectl -n shop exec deploy/web -- rm -rf /tmp/cache")).toHaveLength(1)
+})
