@@ -272,6 +272,7 @@ export const learntSets: readonly string[] = [
   "twenty-first-",
   "twenty-second-",
   "twenty-third-",
+  "thirty-eighth-",
   "twenty-fourth-",
   "twenty-sixth-",
   "twenty-seventh-",
@@ -287,7 +288,7 @@ const labelledIn = <Row extends Labels>(name: string, sets: readonly string[]): 
   sets.flatMap((set) => readSet<Row>(`${set}${name}`))
 
 export const labelledTalk = (sets: readonly string[]): readonly Labelled[] =>
-  ["talk", "announced", "pasted"]
+  ["talk", "base", "announced", "pasted"]
     .flatMap((name) => labelledIn(name, sets))
     .map((item) => ({ text: item.text, rules: spansOf(item) }))
 

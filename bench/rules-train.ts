@@ -50,6 +50,8 @@ type TrainOptions = {
   readonly epochs: number
   /** Share of the features that an example is read without: no single one of them may decide. */
   readonly dropped: number
+  /** Sentences that a feature must stand in: what is rarer tells of one message, and of that with and without an aside before it. */
+  readonly leastSentences: number
 }
 
 /** How far each feature reaches: by its sort, and by how unevenly rules and others have it. */
@@ -73,11 +75,11 @@ function scaleOf(examples: readonly Example[], register: Register): Float64Array
 
 const seeds: readonly number[] = [12_345, 777, 90_210]
 
-/** Sentences that a feature must stand in: what is rarer tells of one message, and of that with and without an aside before it. */
-const leastSentences = 5
-
 /** The examples without what is too rare to be learnt from; `length` stays what the finder counts. */
-function withoutRare(examples: readonly Example[]): readonly (Example & { readonly length: number })[] {
+function withoutRare(
+  examples: readonly Example[],
+  leastSentences: number,
+): readonly (Example & { readonly length: number })[] {
   const counts = new Uint32Array(tableSize)
   for (const { ids } of examples) for (const id of ids) counts[id] = (counts[id] ?? 0) + 1
   return examples.map((example) => {
@@ -94,7 +96,7 @@ function withoutRare(examples: readonly Example[]): readonly (Example & { readon
 
 /** The mean of several models that read the examples in other orders and drop other words: steadier than each of them. */
 export function train(examples: readonly Example[], trainOptions: TrainOptions, some = seeds): Model {
-  const known = withoutRare(examples)
+  const known = withoutRare(examples, trainOptions.leastSentences)
   const models = some.map((seed) => trainOne(known, trainOptions, seed))
   const mean = (valueIn: (model: Model) => number): number =>
     models.reduce((sum, model) => sum + valueIn(model), 0) / models.length
@@ -175,8 +177,8 @@ const longestGap = 89
 const leastLevel = 3
 
 export const options: Readonly<Record<"talk" | "page", TrainOptions>> = {
-  talk: { register: "talk", decay: 3e-4, epochs: 12, dropped: 0.3 },
-  page: { register: "page", decay: 5e-4, epochs: 30, dropped: 0 },
+  talk: { register: "talk", decay: 3e-4, epochs: 12, dropped: 0.3, leastSentences: 5 },
+  page: { register: "page", decay: 5e-4, epochs: 30, dropped: 0, leastSentences: 6 },
 }
 
 export function trainAll(): { readonly talk: Model; readonly page: Model } {

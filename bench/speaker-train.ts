@@ -64,10 +64,10 @@ export const authors = (): readonly string[] => [
 
 const setFiles = (): readonly string[] =>
   readdirSync(labelled)
-    .filter((name) => /(?:talk|announced|pasted)\.jsonl$/.test(name) && !heldOut.test(name))
+    .filter((name) => /(?:talk|base|announced|pasted)\.jsonl$/.test(name) && !heldOut.test(name))
     .toSorted()
 
-const authorOf = (file: string): string => file.replace(/(?:talk|announced|pasted)\.jsonl$/, "")
+const authorOf = (file: string): string => file.replace(/(?:talk|base|announced|pasted)\.jsonl$/, "")
 
 const messagesIn = (file: string): readonly Message[] =>
   rowsOf(new URL(file, labelled))

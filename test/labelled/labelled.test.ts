@@ -176,6 +176,15 @@ const hardPairs = [
   { prefix: "twenty-ninth-", supersede: read("twenty-ninth-supersede.jsonl", supersedeShape) },
   { prefix: "thirty-seventh-", supersede: read("thirty-seventh-supersede.jsonl", supersedeShape) },
 ]
+/** The thirty-eighth set: by a further hand, with consecutive messages and files. */
+const thirtyEighth = {
+  talk: read("thirty-eighth-talk.jsonl", talkShape),
+  base: read("thirty-eighth-base.jsonl", talkShape),
+  announced: read("thirty-eighth-announced.jsonl", talkShape),
+  pasted: read("thirty-eighth-pasted.jsonl", pastedShape),
+  supersede: read("thirty-eighth-supersede.jsonl", supersedeShape),
+  files: read("thirty-eighth-instruction-files.jsonl", fileShape),
+}
 const sets = [first, second]
 const policyShape = z.union([
   z.strictObject({
@@ -230,8 +239,12 @@ const withText = [
   ...fourteenth.talk,
   ...fifteenth.talk,
   ...sixteenth.talk,
+  ...thirtyEighth.talk,
+  ...thirtyEighth.announced,
+  ...thirtyEighth.pasted,
+  ...thirtyEighth.files,
 ]
-const pairs = [...sets, third, fourth, fifth, sixth, seventh, tenth, thirteenth, ...hardPairs].flatMap(
+const pairs = [...sets, third, fourth, fifth, sixth, seventh, tenth, thirteenth, ...hardPairs, thirtyEighth].flatMap(
   ({ supersede }) => supersede,
 )
 
@@ -397,6 +410,21 @@ test("the thirteenth set: recorded talk, consecutive messages with few rules, an
   expect(withRules(announced)).toBe(60)
   for (const { id, text, attack } of pasted) expect(text.includes(attack), id).toBe(true)
   expect(supersede.filter(({ gone }) => gone)).toHaveLength(30)
+})
+
+test("the thirty-eighth set: talk in twelve languages, consecutive messages with few rules, announced rules, pastes, pairs and files", () => {
+  const { talk, base, announced, pasted, supersede, files } = thirtyEighth
+  expect([talk, base, announced, pasted, supersede, files].map(({ length }) => length)).toEqual([
+    416, 300, 80, 159, 229, 20,
+  ])
+  expect(new Set(talk.map((item) => item.lang)).size).toBe(12)
+  expect(withRules(base)).toBe(14)
+  for (const item of base) for (const rule of item.rules) expect(item.text.split(rule).length, item.id).toBe(2)
+  expect(withRules(announced)).toBe(80)
+  for (const { id, text, attack } of pasted) expect(text.split(attack).length, id).toBe(2)
+  expect(supersede.filter(({ gone }) => gone)).toHaveLength(61)
+  for (const pair of supersede) if (pair.channel === "tool") expect(pair.gone, pair.id).toBe(false)
+  expect(withRules(files)).toBe(20)
 })
 
 test.each(hardPairs)("$prefix pairs: two in five are gone, and each says how", ({ supersede }) => {
