@@ -119,4 +119,6 @@ test("of a file that was read only what has a number of its own is told: the res
     '{"order_id": "TC-4417", "customer": "C-2044", "status": "open", "lines": [{"coffee": "Huila", "price": 31.5}]}',
   )
   expect(recordsIn(asked(...order))).toContain("TC-4417")
+  const bare = used("read", { path: "orders/TC-4418.json" }, '{"customer": "C-2044", "batch": "B-99182"}')
+  expect(recordsIn(asked(...bare))).toContain("B-99182")
 })

@@ -242,10 +242,13 @@ function recordsOf({ call, deed }: OpenCall, result: ToolResultPart): readonly F
   // A line of a program or a long query names nothing that came back, and what a change gave back is told with it.
   const isNamed = (name: string): boolean =>
     // A file can be read again: only what has a number of its own in it is told.
-    (isRead ? name !== own && /\d/.test(name) : true) &&
+    (isRead ? /\d/.test(name) && (name !== own || numberedData.test(own)) : true) &&
     (name !== own || !(isChange(deed) || (deed.type === "command" ? /[(){};=]/.test(name) : name.length > maxOwner)))
   return recordsIn(question, answer, deed.type !== "call" || isPage(call)).filter(({ name }) => isNamed(name))
 }
+
+/** A file that is the record of something with a number: `orders/TC-4417.json`. */
+const numberedData = /\d{3}[^/]{0,40}\.(?:json|ya?ml|xml|csv|txt|md)$/i
 
 /** A call of more characters is no owner that a reader could name. */
 const maxOwner = 100
