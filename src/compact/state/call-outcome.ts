@@ -347,7 +347,19 @@ const exitedWithOne = /^Exit code:? 1(?:\n|$)|\n?Exit code: 1\s*$/
 
 const branchAndHash = /^\s{0,4}\[[^\]\n]{1,80} ([\da-f]{7,40})\] \S/gm
 
-/** Does a failure only say that what the same command deleted is missing? */
-const confirmsRemoval = (line: string, files: readonly FileDeed[]): boolean =>
-  /No such file|cannot (?:access|stat|find)|not found/i.test(line) &&
-  files.some(({ path, deed }) => deed === "deleted" && line.includes(path.slice(path.lastIndexOf("/") + 1)))
+/** Does a failure only say that what the same command deleted is missing, by its name or by a pattern that the name fits? */
+const confirmsRemoval = (line: string, files: readonly FileDeed[]): boolean => {
+  if (!/No such file|cannot (?:access|stat|find)|not found/i.test(line)) return false
+  const named = line.match(/[\w.@+*/-]{1,119}[\w*]/g)?.map(baseName) ?? []
+  return files.some(({ path, deed }) => deed === "deleted" && named.some((name) => fits(baseName(path), name)))
+}
+
+const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
+
+/** `chart-*.html` names all that begin and end so. */
+function fits(name: string, pattern: string): boolean {
+  const [start = "", ...rest] = pattern.split("*")
+  const end = rest.at(-1)
+  if (end === undefined) return name === pattern
+  return start + end !== "" && name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end)
+}

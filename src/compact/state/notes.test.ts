@@ -810,6 +810,26 @@ describe("what a command did", () => {
       "ls: cannot access 'a.html': No such file or directory",
     )
     expect(lines(asked(...missing), "error")).toHaveLength(1)
+    const pattern = used(
+      "bash",
+      { command: "cd web && rm -f chart-1.html chart-2.html; ls chart-*.html" },
+      "ls: cannot access 'chart-*.html': No such file or directory\n\nCommand exited with code 2",
+    )
+    expect(lines(asked(...pattern), "error")).toEqual([])
+    const other = used(
+      "bash",
+      { command: "rm -f chart-1.html; ls table-*.html" },
+      "ls: cannot access 'table-*.html': No such file or directory\n\nCommand exited with code 2",
+    )
+    expect(lines(asked(...other), "error")).toHaveLength(1)
+  })
+
+  test("a file that was made here and deleted again says both, and only its new text once it is made again", () => {
+    const made = used("write", { path: "a.html", content: "<p>one</p>" }, "ok")
+    const gone = used("bash", { command: "rm a.html" }, "")
+    const files = (...messages: Parameters<typeof asked>) => lines(asked(...messages), "file")
+    expect(files(...made, ...gone)).toEqual(["`a.html`: created, deleted"])
+    expect(files(...made, ...gone, ...made)).toEqual([expect.stringMatching(/^`a\.html`: created \(/)])
   })
 
   test("a change that was taken back is told as undone, and what came after it as done", () => {

@@ -41,6 +41,8 @@ test.each([
   "I read it in 2024 and it was the 3rd time.",
   "Use UTF-8 and/or plain text.",
   "Thank you very much.",
+  "Tokens: 13,013 sent, 718 received.",
+  "Cost: $0.05 message, $0.20 session.",
 ])("nothing is stated by: %s", (text) => expect(valueStatementsIn(text)).toEqual([]))
 
 test.each([

@@ -112,15 +112,16 @@ const maxValues = 5
 export const valueStatementsIn = createRecent(
   (text: string): readonly ValueStatement[] =>
     sentencesOf(text)
-      // Who speaks, and the head of a letter, state nothing.
+      // Who speaks, the head of a letter, and what a client counts, state nothing.
       .map((sentence) => sentence.replace(speakerLabel, ""))
-      .flatMap((sentence) => (letterHead.test(sentence) ? [] : (statementOf(sentence) ?? [])))
+      .flatMap((sentence) => (unstated.test(sentence) ? [] : (statementOf(sentence) ?? [])))
       .slice(-maxStatements),
   1000,
 )
 const maxStatements = 24
 const speakerLabel = /^\[[^\]\n]{2,60}\]\s+(?=\S)/
-const letterHead = /^(?:From|To|Cc|Date|Sent|Subject|Von|An|Betreff|De|Para|Assunto|Asunto|Objet|À|Da|A|Oggetto): \S/
+const unstated =
+  /^(?:From|To|Cc|Date|Sent|Subject|Von|An|Betreff|De|Para|Assunto|Asunto|Objet|À|Da|A|Oggetto): \S|^(?:Tokens: )?[\d.,]+k? (?:tokens )?sent, [\d.,]+k? received|^Cost: \$[\d.]+ (?:message|session|request)\b/
 
 function statementOf(sentence: string): ValueStatement | undefined {
   if (sentence.length > maxLength || !/[\d@/]/.test(sentence) || /[?？]["')]?$|\[…?$/.test(sentence)) return undefined

@@ -320,9 +320,10 @@ function joinStates(older: FileState, newer: FileState): FileState {
 
 const order: readonly FileDeed["deed"][] = ["created", "restored", "edited", "deleted", "read"]
 
-/** What was done to a file so far: a deletion wipes out what came before it, and making it again wipes out the deletion. */
+/** What was done to a file so far: a deletion wipes out all before it but that the file was made here, and making it again wipes out the deletion. */
 function joinDeeds(known: readonly FileDeed["deed"][], deed: FileDeed["deed"]): readonly FileDeed["deed"][] {
-  if (deed === "deleted" || deed === "restored") return [deed]
+  if (deed === "deleted") return known.includes("created") ? ["created", deed] : [deed]
+  if (deed === "restored") return [deed]
   const kept: readonly FileDeed["deed"][] = known.filter((one) => one !== "deleted")
   const rewritten =
     deed === "created" && kept.some((one) => one === "read" || one === "edited") && !kept.includes("created")
