@@ -827,7 +827,7 @@ describe("what a command did", () => {
   test("a file that was made here and deleted again says both, and only its new text once it is made again", () => {
     const made = used("write", { path: "a.html", content: "<p>one</p>" }, "ok")
     const gone = used("bash", { command: "rm a.html" }, "")
-    const files = (...messages: Parameters<typeof asked>) => lines(asked(...messages), "file")
+    const files = (...turns: readonly Turn[]) => lines(asked(...turns), "file")
     expect(files(...made, ...gone)).toEqual(["`a.html`: created, deleted"])
     expect(files(...made, ...gone, ...made)).toEqual([expect.stringMatching(/^`a\.html`: created \(/)])
   })

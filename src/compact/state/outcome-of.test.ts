@@ -14,6 +14,8 @@ test.each([
   ['{"error": {"message": "The card was declined."}}', "The card was declined."],
   ['{"error": "START_TOO_FAR", "detail": "at most 14 days ahead"}', "START_TOO_FAR: at most 14 days ahead"],
   ["Not found\nLast output of the snippet:", "Not found"],
+  [`${"\u001b"}[31merror: no such table${"\u001b"}[0m`, "error: no such table"],
+  ["[33;21merror: no key is given[0m", "error: no key is given"],
   [
     "Phase boundary: continue with questions. Edits are blocked while the interview is active; finish it first.",
     "Edits are blocked while the interview is active",

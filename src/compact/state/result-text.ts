@@ -112,9 +112,13 @@ const joined = (content: readonly Part[]): string => content.map(bareText).join(
 const prompt =
   /(?:(?:^|\n)\s{0,8}\([A-Z][\w ]{2,30}: [^\n()]{0,200}\)){0,6}(?:^|\n)\s{0,8}[\w@:~/.-]{0,60}[$#>]\s{0,8}$/
 
+/** How a terminal is told to change colours, each back to the usual one at the end; the escape sign before it may be lost. */
+const colour = new RegExp(`${String.fromCharCode(27)}?\\[\\d{1,3}(?:;\\d{1,3}){0,4}m`, "g")
+
 /** The ends of any text that answers a command. */
 export function textEnds(output: string): ResultText {
-  const text = /[$#>]\s{0,8}$/.test(output.slice(-10)) ? withoutPrompt(output) : output
+  const printed = output.includes("[0m") ? output.replace(colour, "") : output
+  const text = /[$#>]\s{0,8}$/.test(printed.slice(-10)) ? withoutPrompt(printed) : printed
   const ends = { head: text.slice(0, edge), tail: text.slice(-edge), length: text.length }
   return text.length <= 2 * edge ? { ...ends, whole: text } : ends
 }
