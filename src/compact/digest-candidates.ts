@@ -7,6 +7,7 @@ import { mainSteps } from "./state/command-runs.ts"
 import { isPages } from "./state/line-series.ts"
 import { putsOffSomething } from "./state/user-notes.ts"
 import { behindMark, excerptOf, isExcerpt, readValueStatement } from "./state/value-statements.ts"
+import { purposeSign, rejectedEnd } from "./state/work-drafts.ts"
 import { lineText, toldLine } from "./summary/digest-text.ts"
 import {
   factsSection,
@@ -47,7 +48,8 @@ function tierOf(section: string, { state, channel, text }: SummaryLine): Tier {
   if (section === "current_work" || section === "next_steps") return "stop"
   if (section === "pending_tasks" || section === "current_plan") return state === "done" ? "rest" : "stop"
   // A change that failed and was not made since is a part of how things stand.
-  if (state === "failed") return failedCall.test(text) || failedChange(text) ? "acts" : "work"
+  if (state === "failed")
+    return failedCall.test(text) || text.includes(rejectedEnd) || failedChange(text) ? "acts" : "work"
   if (isActs(section)) return "acts"
   if (isPages(text)) return "work"
   if (section === "files_and_code" || section === "file_system_state") return "work"
@@ -190,6 +192,8 @@ const leastWords = 40
 
 /** Tokens under which a line of work is not shortened any further. */
 const leastAct = 12
+/** With fewer a failure says neither what failed nor why. */
+const leastFailure = 28
 
 /** The forms of each candidate by their budget: a digest is composed again for every budget that is tried. */
 const forms = new WeakMap<Candidate, Map<number, Candidate>>()
@@ -208,7 +212,7 @@ function makeFitted(candidate: Candidate, budget: number, meter: DigestMeter): C
   const withText = (text: string): Candidate => withLine(candidate, text, meter)
   const short = shortForm(candidate, meter)
   if (short.cost <= budget || (line.channel !== "user" && tier !== "acts")) return short
-  if (budget < (tier === "acts" ? leastAct : leastWords / 2)) return candidate
+  if (budget < (tier !== "acts" ? leastWords / 2 : line.state === "failed" ? leastFailure : leastAct)) return candidate
   const whole = short.line.text
   let [low, high] = [0, whole.length]
   while (high - low > 8) {
@@ -259,8 +263,9 @@ function shortenAct(text: string, length: number): string {
   const call = all === undefined ? undefined : mainSteps(all)
   if (call !== undefined && call !== all && call.length + end.length + 2 <= length) return `\`${call}\`${end}`
   const isFailed = failedEnd.test(end)
-  if (call !== undefined && !isFailed && repeats(call, end)) return shortenCall(call, length)
-  const room = length - Math.min(end.length, Math.floor(length * (isFailed ? reasonShare : endShare))) - 3
+  const isPurpose = end.startsWith(purposeSign)
+  if (call !== undefined && !isFailed && !isPurpose && repeats(call, end)) return shortenCall(call, length)
+  const room = length - Math.min(end.length, Math.floor(length * (isFailed || isPurpose ? reasonShare : endShare))) - 3
   if (call === undefined || end === "" || room < leastCall) return shortenLine(text, length)
   const told = room >= call.length ? call : shortenCall(call, room).slice(1, -1)
   const rest = length - told.length - 2

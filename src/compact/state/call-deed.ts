@@ -1,6 +1,8 @@
 import { cutMiddle } from "../../language/cut-text.ts"
+import { wordSet } from "../../language/word-forms.ts"
 import { anyOf } from "../../language/word-lists.ts"
 import type { ToolCallPart } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
 import { toolNature } from "../stages/tool-kind.ts"
 import { oneLine } from "../summary/summary.ts"
 import { callText, maxMembers, statementText } from "./call-text.ts"
@@ -17,6 +19,7 @@ import {
   placeholder,
 } from "./file-change.ts"
 import { toolVerb } from "./tool-verb.ts"
+import lists from "./tool-verbs.json" with { type: "json" }
 import { type Task, type TaskChange, taskChangeIn, tasksIn } from "./work.ts"
 
 /** What a call does, as far as its name and input tell. */
@@ -32,6 +35,8 @@ export type CallDeed =
       readonly changes: "yes" | "no" | "check" | "maybe"
       /** It ends in a search. */
       readonly searches?: true
+      /** What the agent said beside it that it does, where it says that it changes something. */
+      readonly purpose?: string
     }
   | { readonly type: "files"; readonly files: readonly FileDeed[] }
   | { readonly type: "tasks"; readonly tasks: readonly Task[] }
@@ -354,15 +359,30 @@ export function commandDeed(tool: string, input: unknown, command: string): Call
   const isProgram = !isShell(tool) && (command.includes("\n") || textUnder(input, codeKeys) === command)
   const line = isProgram ? oneLine(programLine(command), maxCommandLength) : ""
   const written = isProgram || interpreted.test(command.slice(0, 4_000)) ? filesInProgram(command) : []
+  const files = isProgram ? written : [...filesInCommand(command), ...written]
+  const nature = commandNature(tool, input, command, isProgram, written.length > 0)
+  const purpose = nature === "no" ? undefined : purposeIn(input)
+  const isOpen = nature === "maybe" || nature === "check"
   return {
     type: "command",
     command: line === "" ? commandLine(command) : line,
     ...(isProgram ? { runs: [line], tried: line } : { runs: runsOf(command), tried: triedRun(command) }),
-    files: isProgram ? written : [...filesInCommand(command), ...written],
-    changes: commandNature(tool, input, command, isProgram, written.length > 0),
+    files,
+    changes: isOpen && files.length === 0 && purpose !== undefined ? "yes" : nature,
+    ...present({ purpose }),
     ...(!isProgram && endsInSearch(command) ? { searches: true } : {}),
   }
 }
+
+/** What the agent says beside a command that changes something: "Flash rig A on separate ports", "Rebuild and restart the worker". */
+function purposeIn(input: unknown): string | undefined {
+  const told = oneLine(textUnder(input, purposeKeys) ?? "", maxPurpose)
+  const clauses = told.toLowerCase().split(/(?:,|;|\band\b|\bthen\b|&)\s*/)
+  return clauses.some((clause) => purposes.has(/\p{L}+/u.exec(clause)?.[0] ?? "")) ? told : undefined
+}
+const purposeKeys = ["description", "explanation", "purpose", "intent", "_i"]
+const maxPurpose = 90
+const purposes = wordSet(...lists.purposes)
 
 /** What a cell of a notebook gives to a shell, if that is all of it. */
 function shellLines(command: string): string | undefined {

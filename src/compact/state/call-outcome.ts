@@ -333,9 +333,18 @@ function withCommit(
   // What was amended has another name, which the log tells.
   const amended = /--amend\b/.test(command) ? /^\s{0,4}([\da-f]{7,12})\s\S/m.exec(tail)?.[1] : undefined
   // Several commits of one command say each their branch.
-  const several = [...new Set([...`${head}\n${tail}`.matchAll(branchAndHash)].map(([, each = ""]) => each))]
+  const told = `${head}\n${tail}`
+  const branches = [...told.matchAll(branchAndHash)].map(([, each = ""]) => each)
+  const several = [...new Set(branches.length > 1 ? branches : loggedCommits(runs, told))]
   const commit = amended ?? (several.length > 1 ? several.join(", ") : (found?.[1] ?? found?.[2]))
   return commit === undefined ? outcome : { failed: false, sure: true, value: `commit ${commit}` }
+}
+
+/** The commits in a log behind them, oldest first: as many as the command made. */
+function loggedCommits(runs: readonly string[], told: string): readonly string[] {
+  const made = runs.filter((run) => /^git (?:-\S+ \S+ )?commit\b/.test(run)).length
+  const logged = [...told.matchAll(/^\s{0,4}([\da-f]{7,12})\s(?:\([^)\n]{1,80}\) )?\S/gm)].map(([, hash = ""]) => hash)
+  return made < 2 || logged.length < made ? [] : logged.slice(0, made).reverse()
 }
 
 /** An output without the line that says that it exited with 1, where there is one. */

@@ -53,7 +53,7 @@ function matches(pattern: readonly string[], words: readonly string[]): boolean 
   const fits = first === "*" ? word !== "" : first.endsWith("*") ? word.startsWith(first.slice(0, -1)) : word === first
   return fits && (rest.length === 0 || matches(rest, wordsBehind(words.slice(1))))
 }
-const maxWords = 5
+const maxWords = 8
 
 /** Other forms: what unpacks, plans, mails, writes to a database, migrates or deploys. */
 const changingForms: readonly RegExp[] = [
@@ -64,6 +64,7 @@ const changingForms: readonly RegExp[] = [
   /^gh api .{0,300}(?:-X|--method)[ =]?(?:POST|PUT|PATCH|DELETE)/i,
   /^(?:psql|mysql|sqlite3|wp db query) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b/i,
   /^create-\w/,
+  /^openocd .{0,400}["'\s](?:program|flash|load_image) /,
 ]
 const migrating = new RegExp(
   `^${anyOf(table.migrators)} (?:-{1,2}[\\w-]+(?:[ =][^\\s-]\\S*)? ){0,3}(?:[\\w-]{1,20}[:. ]){0,2}${anyOf(table.migrations)}(?![\\w-]|[:. ]${anyOf(table.migrationLooks)})`,

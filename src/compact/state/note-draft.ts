@@ -99,10 +99,10 @@ const quotable = (line: string): readonly (string | undefined)[] => [
 /** Between two reasons of a run that failed twice. */
 export const thenSign = ", then: "
 
-/** The code that an error opens with, which tells something where its words may not stand. */
+/** The code that an error opens with or names, which tells something where its words may not stand. */
 const codeIn = (line: string): string | undefined => {
   const [first = ""] = line.split(": ", 1)
-  return errorCode.test(first) ? first : undefined
+  return errorCode.test(first) ? first : /(?<![\w-])[A-Z\d]{2,20}(?:_[A-Z\d]{2,20}){1,6}(?![\w-])/.exec(line)?.[0]
 }
 
 /** Shorter than this a remainder is a label without its message. */

@@ -334,7 +334,9 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
     return
   }
   if (goesOn(reading.running, open, result)) return
-  lookInto(reading.running, open, result)
+  const ended = lookInto(reading.running, open, result)
+  for (const one of ended) recordCall(reading.work, one.deed, { failed: false, sure: true, line: "stopped" }, one.doing)
+  if (ended.length > 0 && open.deed.type === "call") return
   const read = withMade(reading.results, callOutcome(result, open.deed), result, open.deed)
   reading.results.push(result)
   if (isScreen(result)) reading.page = screenText(result)

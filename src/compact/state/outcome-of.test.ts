@@ -3,6 +3,13 @@ import { callId } from "../../message/message.ts"
 import { outcomeOf } from "./outcome-of.ts"
 import { resultText, textEnds } from "./result-text.ts"
 
+const toolResult = (text: string) => ({
+  type: "tool-result" as const,
+  kind: "function" as const,
+  callId: callId("one"),
+  content: [{ type: "text" as const, text }],
+})
+
 test.each([
   ["Error: port 8080 is taken", "Error: port 8080 is taken"],
   ["ERROR:\nno such table: crates", "ERROR: no such table: crates"],
@@ -72,4 +79,45 @@ test("what a client says behind an output in sentences is how it exited, and non
   expect(well.exitedWell).toBe(true)
   expect(outcomeOf(badly, true)).toMatchObject({ failed: true })
   expect(badly.whole).not.toContain("directory")
+})
+
+test("a call that the user rejected says so, with what he said to it", () => {
+  const rejected = (text: string) => outcomeOf(textEnds(text), true, true)
+  const client = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+  expect(rejected(client)).toEqual({ failed: true, rejected: true })
+  expect(rejected(`${client} To tell you how to proceed, the user said:\nno. 20 ms is in the contract.`)).toEqual({
+    failed: true,
+    rejected: true,
+    line: "no. 20 ms is in the contract.",
+  })
+  expect(outcomeOf(textEnds("exec command rejected by user"), true)).toEqual({ failed: true, rejected: true })
+  expect(rejected("The user denied this operation. <feedback>use the other port</feedback>").line).toBe(
+    "use the other port",
+  )
+  expect(rejected("Error: connection refused").rejected).toBeUndefined()
+})
+
+test("what a runner prints above an output is none of it", () => {
+  const ran = (text: string) => outcomeOf(resultText(toolResult(text)), true)
+  const head = (code: number) => `exit_code: ${code}  duration: 3.5s\n--- stdout ---\n`
+  expect(ran(`${head(0)}7`)).toEqual({ failed: false, sure: true, value: "7" })
+  expect(ran(`${head(1)}[*] Connecting\n[-] login failed for 'ida'`)).toEqual({
+    failed: true,
+    line: "[-] login failed for 'ida'",
+  })
+})
+
+test("a program says behind its own mark what it changed, and what it succeeded in", () => {
+  const told = (text: string) => outcomeOf(textEnds(text), true)
+  expect(told("[!] slow link\n[*] Saved SAM to C:\\Temp\\SAM.save\nbye now, and thanks")).toEqual({
+    failed: false,
+    sure: true,
+    did: true,
+    line: "[*] Saved SAM to C:\\Temp\\SAM.save",
+  })
+  expect(told("SMB 10.0.0.4 445 [*] Server 2019\nSMB 10.0.0.4 445 [+] lab\\ida:Pass1\nlast line")).toEqual({
+    failed: false,
+    sure: true,
+    line: "[+] lab\\ida:Pass1",
+  })
 })

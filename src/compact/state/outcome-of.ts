@@ -14,6 +14,8 @@ import { exit, exitWell, type ResultText, textEnds } from "./result-text.ts"
 export type Outcome = {
   readonly failed: boolean
   readonly sure?: true
+  /** The user did not let it happen; `line` is what the user said to it, if anything. */
+  readonly rejected?: true
   /** It says in words that something was done. */
   readonly says?: true
   /** A short answer says of a thing that it is changed now. */
@@ -134,21 +136,25 @@ export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, print
   if (text.whole !== undefined && placeholder.test(text.whole))
     return { failed: flag === true, ...(flag === false ? { sure: true } : {}) }
   const counted = runs && !prints ? lastLine(text.tail, tally) : undefined
+  const rejection = flag === false || (prints && flag === undefined) ? undefined : rejectionIn(text)
+  if (rejection !== undefined) return { failed: true, rejected: true, ...quoted(rejection) }
   const failed = flag ?? hasFailed(text, runs, prints, counted)
   if (failed)
     return tellsWhy(text, runs) ? { failed, ...quoted(failureLine(text, failedCount(text, counted))) } : { failed }
   const says = saysDone.test(text.head.slice(0, 300)) && !doubts.test(text.head.slice(0, 300))
-  const did = !prints && saysChanged(text)
+  const change = runs && !prints ? changeIn(text) : undefined
+  const did = !prints && (saysChanged(text) || change !== undefined)
   const sure = {
     ...(flag === false || says || did || isSure(text, runs) ? { sure: true as const } : {}),
     ...(says ? { says: true as const } : {}),
     ...(did ? { did: true as const } : {}),
   }
   if (counted !== undefined) return { failed, ...sure, ...quoted(counted) }
-  const told = runs && !prints ? lastLine(text.tail, accomplished) : undefined
+  const told = runs && !prints ? (lastLine(text.tail, accomplished) ?? change ?? successIn(text)) : undefined
   // A database repeats the statement that it ran, and how many rows that was about: a value, and no order to anybody.
   if (told !== undefined && ranStatement.test(told)) return { failed, sure: true, value: told.trim() }
-  if (told !== undefined) return { failed, sure: true, ...quoted(told) }
+  if (told !== undefined)
+    return { failed, sure: true, ...(told === change ? { did: true as const } : {}), ...quoted(told.trim()) }
   const value = tableIn(text) ?? (runs ? shortOutput(text) : valueIn(text))
   // One line or two say how it went; more is content.
   const isSaid = value === undefined && text.length <= brief && !noOutput.test(text.head.slice(0, 60))
@@ -158,6 +164,18 @@ export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, print
   const begins = runs && value === undefined && line.line === undefined ? beginningOf(text) : undefined
   return value === undefined ? { failed, ...sure, ...line, ...present({ begins }) } : { failed, ...sure, value }
 }
+
+/** What the user said to a call that he rejected, as clients report it; empty where he said nothing. */
+function rejectionIn({ head, length }: ResultText): string | undefined {
+  if (length > edgeOfRejection || !rejects.test(head.slice(0, maxRejection))) return undefined
+  const [, said = "", feedback = said] =
+    /the user said:\s*([^\n]{1,400})|<feedback>\s*([^<\n]{1,400})|(?<=user )(?:feedback|message|reason):\s*([^\n]{1,400})/i.exec(
+      head.slice(0, edgeOfRejection),
+    ) ?? []
+  return feedback.trim()
+}
+const [maxRejection, edgeOfRejection] = [300, 1_200]
+const rejects = new RegExp(anyOf(words.rejectedByUser), "i")
 
 /** Where several suites were run, the count of the last one that failed. */
 const failedCount = ({ tail }: ResultText, counted: string | undefined): string | undefined =>
@@ -189,6 +207,24 @@ const saysChanged = ({ whole = "" }: ResultText): boolean =>
   (whole.length <= shortNews && whole.trim().split("\n").length <= 3 && changed.test(whole) && !doubts.test(whole)) ||
   (whole.length <= brief && wasAndIs.test(whole))
 const shortNews = 240
+
+/** The last line in which a program says, behind its own mark, what it changed: `[*] Saved SAM to C:\\Temp`. */
+function changeIn({ tail }: ResultText): string | undefined {
+  const marked = tail.split("\n").filter((line) => resultMark.test(line.slice(0, 200)))
+  const line = marked.findLast((one) => !doubts.test(one) && changedTo.test(one))
+  return line?.slice(line.search(/\[[*+]\]/))
+}
+
+/** The last thing that a program says, behind its own mark, it succeeded in. */
+function successIn({ tail }: ResultText): string | undefined {
+  const line = lastLine(tail, goodMark)
+  return line?.slice(line.indexOf("[+]"))
+}
+const resultMark = /^[^[\]\n]{0,90}\[[*+]\]\s+\S/
+const goodMark = /^[^[\]\n]{0,90}\[\+\]\s+\S/
+const badMark = /^[^[\]\n]{0,90}\[-\]\s+\S/
+const changedTo = /\b(?:saved|created|deleted|removed|added|written|uploaded|changed from|set to)\b/i
+
 /** Fields of an answer that tell how it was and how it is now. */
 const wasAndIs = /^\s{0,4}\{(?=.*"(?:was|old|previous|before|cancelled)"\s{0,3}:).*"(?:now|new|current|after)"\s{0,3}:/s
 const changed = new RegExp(`\\b${anyOf(words.changed)}\\b|^[^\\s:]{2,60}: \\S{1,40} (?:->|→|=>) \\S`, "im")
@@ -282,7 +318,8 @@ const isSaid = (value: unknown): boolean =>
 /** The line that names what went wrong: a traceback ends with it, a compiler begins with it. */
 function failureLine(text: ResultText, counted: string | undefined): string | undefined {
   const { head, tail } = text
-  if (/^\s{0,20}[[{]/.test(head)) return messageIn(text.whole === undefined ? undefined : parseJson(text.whole))
+  if (/^\s{0,20}(?:\{|\[\s{0,8}["{[\]\d])/.test(head))
+    return messageIn(text.whole === undefined ? undefined : parseJson(text.whole))
   const traced = /Traceback \(most recent/.test(tail)
     ? lastLine(tail, /^[\w.]{1,80}(?:Error|Exception|Exit|Interrupt)\b/)
     : undefined
@@ -293,6 +330,7 @@ function failureLine(text: ResultText, counted: string | undefined): string | un
     firstLine(tail, errorLine) ??
     firstLine(head, errorLine) ??
     firstLine(head, shellError) ??
+    lastLine(tail, badMark)?.trim() ??
     counted ??
     exitLine(head, tail) ??
     firstLine(head, /\S/)

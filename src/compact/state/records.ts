@@ -33,6 +33,7 @@ const envelope = new RegExp(`^${anyOf(words.envelopeFields)}$`, "i")
 /** Said for the machines: a field of the envelope, or a number of theirs under a key that names nothing. */
 const isNoise = (key: string, value: Tree): boolean =>
   envelope.test(key) ||
+  (value.type === "scalar" && /^status$/i.test(key) && /^2\d\d$/.test(value.text)) ||
   (value.type === "scalar" && machineNumber.test(value.text) && !namingKey.test(key) && !versionKey.test(key))
 const machineNumber = /^(?:(?=.*[a-f])(?=.*\d)[\da-f]{10,64}|[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12})$/
 const versionKey = /sha|commit|revision|ref$|head|parent|token|secret/i
@@ -293,7 +294,13 @@ function personIn(scalars: readonly (readonly [string, string])[]): string | und
 
 /** A value is a word or a few; a sentence is content. */
 const isShort = (text: string): boolean =>
-  text.length <= maxValueLength && !filler.test(text) && !/[\n\r]/.test(text) && !sentence.test(text)
+  text.length <= maxValueLength &&
+  !filler.test(text) &&
+  !/[\n\r]/.test(text) &&
+  !sentence.test(text) &&
+  !markup.test(text)
+/** A piece of a page. */
+const markup = /<\/?[a-z][a-z\d]{0,12}(?: [a-z-]+=[^>]*)?\/?>/i
 const sentence = /^(?:\S+\s+){3,}\S+[.!?。！？]$|^(?:\S+\s+){9,}\S+$/
 
 /** Signs of ours in a value are replaced, so that a printed record can be read again. */

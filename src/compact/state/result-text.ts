@@ -27,12 +27,12 @@ const envelope =
   /^(?:(?:Chunk ID|Wall time|Exit code|Process (?:exited|running)|Original token count|Total output lines)\b[^\n]{0,120}\n){1,8}Output:\n?/
 
 const envelopeIn = (text: string): string =>
-  /^[CWEPOT]/.test(text)
-    ? (envelope.exec(text.slice(0, 1_000))?.[0] ?? cellHead.exec(text.slice(0, 200))?.[0] ?? "")
-    : (cellHead.exec(text.slice(0, 200))?.[0] ?? "")
-/** What a notebook prints before the output of a cell. */
+  (/^[CWEPOT]/.test(text) ? envelope.exec(text.slice(0, 1_000)) : null)?.[0] ??
+  cellHead.exec(text.slice(0, 400))?.[0] ??
+  ""
+/** What a notebook prints before the output of a cell, and other runners before that of a command: how it exited, how long it took. */
 const cellHead =
-  /^(?:In \[\d{1,5}\]|Cell(?: \[?\d{1,5}\]?)?) (?:executed|ran|finished|completed) in [\d.]{1,12} ?m?s[^\n]{0,60}\n/
+  /^(?:In \[\d{1,5}\]|Cell(?: \[?\d{1,5}\]?)?) (?:executed|ran|finished|completed) in [\d.]{1,12} ?m?s[^\n]{0,60}\n|^(?:(?:exit[_ ]?code|return[_ ]?code|rc|duration|elapsed|took|pid|cwd)[:=] ?[^\s,;]{1,60}[,; ]{0,3}){1,4}\n(?:[-=<[ ]{0,5}(?:stdout|output)[-=>\]: ]{0,5}\n)?/i
 
 /** An output without what the client prints around it. */
 export const withoutEnvelope = (text: string): string => fieldsIn(text)?.printed ?? text.slice(envelopeIn(text).length)

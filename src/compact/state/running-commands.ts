@@ -1,3 +1,4 @@
+import { nameWords } from "../../language/word-forms.ts"
 import type { ToolCallPart, ToolResultPart } from "../../message/message.ts"
 import { code, oneLine } from "../summary/summary.ts"
 import type { NoteDraft } from "./note-draft.ts"
@@ -8,9 +9,10 @@ import type { OpenCall } from "./value-notes.ts"
 /** Commands that go on in the background, by the id under which their output is fetched, and what that showed last. */
 export type RunningCommands = Map<string, { readonly open: OpenCall; readonly seen?: string }>
 
-/** The command whose output a call fetches by the id of its process, and nothing else. */
-export function fetchedBy(running: RunningCommands, { input }: ToolCallPart): OpenCall | undefined {
-  if (running.size === 0 || typeof input !== "object" || input === null) return undefined
+/** The command whose output a call fetches by the id of its process, and nothing else; one that ends it brings none. */
+export function fetchedBy(running: RunningCommands, { tool, input }: ToolCallPart): OpenCall | undefined {
+  if (running.size === 0 || typeof input !== "object" || input === null || stops.test(nameWords(tool).join(" ")))
+    return undefined
   const entries: readonly (readonly [string, unknown])[] = Object.entries(input)
   if (entries.some(([key, value]) => /^(?:chars|input|text|data)$/.test(key) && String(value).trim() !== ""))
     return undefined
@@ -31,22 +33,40 @@ export function goesOn(running: RunningCommands, open: OpenCall, result: ToolRes
   return true
 }
 
-/** A call that names the id of a command in the background reads what it has printed, or ends it. */
-export function lookInto(running: RunningCommands, { call }: OpenCall, result: ToolResultPart): void {
-  if (running.size === 0 || result.failed === true) return
+/**
+ * A call that names the id of a command in the background reads what it has printed, or ends it: the commands that it ended. What is
+ * written down, in a list or a file, may name it as well.
+ */
+export function lookInto(
+  running: RunningCommands,
+  { call, deed }: OpenCall,
+  result: ToolResultPart,
+): readonly OpenCall[] {
+  if (
+    running.size === 0 ||
+    result.failed === true ||
+    deed.type === "tasks" ||
+    (deed.type === "files" && deed.files.some((file) => file.deed !== "read"))
+  )
+    return []
   const given = JSON.stringify(call.input) ?? ""
+  const ended: OpenCall[] = []
   for (const [id, { open }] of running) {
     if (!new RegExp(`(?<![\\w-])${id}(?![\\w-])`).test(given)) continue
-    if (stops.test(`${call.tool} ${given}`)) running.delete(id)
-    else {
+    if (stops.test(`${nameWords(call.tool).join(" ")} ${given}`)) {
+      running.delete(id)
+      ended.push(open)
+    } else {
       const seen = resultText(result)
         .tail.split("\n")
         .findLast((line) => /[\p{L}\p{N}]/u.test(line))
       if (seen !== undefined) running.set(id, { open, seen: oneLine(seen, maxQuoted) })
     }
   }
+  return ended
 }
-const stops = /(?:^|[^\p{L}])(?:p?kill(?:all|_?shell|_?bash|_?process)?|stop|terminate|cancel|abort)(?![\p{L}])/iu
+/** By name, or by the sign that a terminal sends for it. */
+const stops = /\\u000[34]|(?:^|[^\p{L}])(?:p?kill(?:all)?|stop|terminate|cancel|abort)(?![\p{L}])/iu
 
 /** What still runs: whoever goes on has to come back to it. */
 export const runningDrafts = (running: RunningCommands): readonly NoteDraft[] =>

@@ -138,7 +138,7 @@ function statementOf(sentence: string): ValueStatement | undefined {
 const coded =
   /[(){}[\];=<>|"`\\\t]|^\s*\d|^\W{2}|^[-dl][r-][w-]|https?:|(?:^|\s)#[\p{L} ]|^\w+ : |^HTTP\/\d|^[\da-f]{7,40}\s|^index [\da-f]{7,40}\.\.|^(?:Normal|Warning)\s+[A-Z]\p{L}+\s+\d|^(?:From|Date|Subject|Author|To|Index|Message-ID)[: ]|(?:^|\s)(?:\.{1,2}\/|--?[a-z])|[^.!?:\s] {2,}\S/u
 /** What builders and installers say on their way, and the head of a listing. */
-const progress = new RegExp(`^${anyOf(lists.progress)}(?![\\p{L}])`, "u")
+const progress = new RegExp(`^${anyOf(lists.progress)}(?![\\p{L}])|\\bcopyright\\b|\\(c\\) (?:19|20)\\d\\d|©`, "iu")
 const words = /\p{L}{2,}/gu
 const leastWords = 3
 /** Lines of one output that say something by themselves; an output with more of them is a text to read. */

@@ -141,12 +141,13 @@ const endsInSearch = /(?:\||&&|;)\s{0,3}(?:[ez]?grep|rg|ag)\s[^|&;]{1,200}`$/
 const echoed = 40
 
 function runDraft(run: Run): readonly NoteDraft[] {
-  const { text, kind, calls, little, at, sources, outcome, fixed, times } = run
+  const { text, kind, calls, little, at, sources, outcome, fixed, times, purpose } = run
   const base = { kind, text: times > 1 ? `${text} ×${times}` : text, sources, channel: "assistant", at } as const
   const scale = little ? 0.3 : 1
   if (outcome === undefined)
     return [{ ...base, state: "pending", worth: worths.error * scale, after: ": no result yet" }]
-  const told = outcome.line ?? outcome.value ?? (kind === "act" && outcome.sure !== true ? outcome.begins : undefined)
+  const begins = kind === "act" && outcome.sure !== true ? outcome.begins : undefined
+  const told = outcome.line ?? outcome.value ?? (purpose === undefined ? begins : undefined)
   // Some programs print the command that they run.
   const quoted = told !== undefined && text.includes(told.replaceAll("`", "'").slice(0, echoed)) ? undefined : told
   const values = outcome.line === undefined && outcome.begins === undefined
@@ -155,8 +156,9 @@ function runDraft(run: Run): readonly NoteDraft[] {
     if (kind !== "act" && quoted === undefined && (!calls || text.endsWith("()`"))) return []
     const worth = (kind === "lookup" && quoted === undefined ? worths.bareLookup : worths[kind]) * scale
     if (kind !== "act") return [{ ...base, worth, ...present({ quoted }), values }]
-    // Among what was done, only doubt is said.
-    const otherwise = outcome.sure === true ? "" : ": result unknown"
+    // Among what was done, only doubt is said, and what a command was for that answered nothing telling.
+    const doubt = outcome.sure === true || outcome.begins !== undefined ? "" : ": result unknown"
+    const otherwise = purpose === undefined ? doubt : `${purposeSign}${purpose}${doubt}`
     return [{ ...base, worth, ...present({ quoted }), values, otherwise }]
   }
   const isSearch = kind === "lookup" || endsInSearch.test(text)
@@ -165,7 +167,13 @@ function runDraft(run: Run): readonly NoteDraft[] {
   const ways = run.alike === 1 ? "another way" : `${run.alike} other ways`
   const others = run.alike === undefined ? "" : `, like ${ways} before it`
   const again = times > 1 ? ` ×${times}` : ""
-  const error = { ...base, kind: "error" as const, text: `${text} failed${again}${others}`, ...present({ quoted }) }
+  const why = outcome.rejected === true ? rejectedEnd : ""
+  const error = {
+    ...base,
+    kind: "error" as const,
+    text: `${text} failed${again}${others}${why}`,
+    ...present({ quoted }),
+  }
   if (fixed === undefined) {
     const isUnsure = kind === "act" && calls && leftUnsure.test(quoted ?? "")
     return [
@@ -179,6 +187,12 @@ function runDraft(run: Run): readonly NoteDraft[] {
   }
   return [{ ...error, at: fixed.at, state: "done", worth: worths.fixed * scale, after: `; ${fixText(run, fixed)}` }]
 }
+
+/** Between a command and what the agent said that it was for. */
+export const purposeSign = " — "
+
+/** Said of what the user did not let happen. */
+export const rejectedEnd = ": rejected by the user"
 
 /** Nobody answered in time: whether it was done, the call itself does not tell. */
 const leftUnsure =

@@ -20,6 +20,8 @@ export type Run = {
   readonly little: boolean
   readonly at: number
   readonly sources: readonly string[]
+  /** What the agent said that it was for. */
+  readonly purpose?: string
   /** Nothing while nobody knows. */
   readonly outcome?: Outcome
   /** Other ways that were tried before, and failed for the same reason. */
@@ -76,14 +78,15 @@ export function recordCall(work: Work, deed: CallDeed, outcome: Outcome | undefi
     if (outcome?.failed !== true) for (const file of deed.files) recordFile(work, file, doing)
   }
   if (deed.type === "files" && outcome?.failed === true)
-    recordRun(work, failedFileRun(work, deed.files), outcome, doing)
+    recordRun(work, failedFileRun(work, deed.files, outcome.rejected), outcome, doing)
   if (deed.type === "command" && deed.command !== "") {
     const wrote = deed.files.some(({ deed: done }) => done !== "read")
     // What a command did to files is said of the files.
     const isAct = deed.changes === "yes" || (deed.changes === "maybe" && outcome?.did === true)
     const kind = isAct ? "act" : wrote || deed.changes === "no" ? "lookup" : "command"
     const text = code(deed.command)
-    const named = { text, kind, calls: false, little: false, same: deed.tried } as const
+    const { purpose } = deed
+    const named = { text, kind, calls: false, little: false, same: deed.tried, ...present({ purpose }) } as const
     if (outcome?.failed === false) resolveAll(work, deed.runs, text, doing.at)
     recordRun(work, named, outcome, doing)
   }
@@ -101,26 +104,44 @@ export function recordCall(work: Work, deed: CallDeed, outcome: Outcome | undefi
   }
 }
 
-/** The list as it stands now. */
+/** The list as it stands now. One that is written anew words its items anew: what is new on it was begun with what is gone undone. */
 export function keepTasks(work: Work, items: readonly Task[], doing: Doing): void {
+  const before = work.tasks?.items ?? []
+  const isSame = before.some((old) => items.some(({ text }) => isReworded(old.text, text)))
+  const left = before.filter((old) => isToDo(old) && !items.some(({ text }) => text === old.text))
+  const begun = Math.min(doing.at, ...(isSame ? left : []).flatMap(({ text }) => work.begun.get(text) ?? []))
+  const kept = new Set(before.flatMap((old) => (isToDo(old) ? [old.text] : [])))
   work.tasks = { items, doing }
-  for (const { text } of items) if (!work.begun.has(text)) work.begun.set(text, doing.at)
+  for (const { text } of items) if (!kept.has(text) || !work.begun.has(text)) work.begun.set(text, begun)
 }
+
+/** Do two items say the same, or one of them most of the other in fewer words? */
+function isReworded(one: string, other: string): boolean {
+  if (one === other) return true
+  const [few = [], many = []] = [one, other].map(wordsIn).toSorted((a, b) => a.length - b.length)
+  return few.length >= leastWords && few.filter((word) => many.includes(word)).length >= mostWords * few.length
+}
+const wordsIn = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []
+const [leastWords, mostWords] = [3, 0.75]
+
+const isToDo = ({ state }: Task): boolean => state === "open" || state === "next"
 
 /** Where the first item was put on the list that is still to be done; nothing where all are done or there is no list. */
 export function openSince({ tasks, begun }: Work): number | undefined {
-  const open = tasks?.items.filter(({ state }) => state === "open" || state === "next") ?? []
+  const open = tasks?.items.filter(isToDo) ?? []
   const places = open.flatMap(({ text }) => begun.get(text) ?? [])
   return places.length === 0 ? undefined : Math.min(...places)
 }
 
-type Named = Pick<Run, "text" | "kind" | "calls" | "little"> & { readonly same: string }
+type Named = Pick<Run, "text" | "kind" | "calls" | "little" | "purpose"> & { readonly same: string }
 
-function failedFileRun(work: Work, files: readonly FileDeed[]): Named {
+function failedFileRun(work: Work, files: readonly FileDeed[], rejected = false): Named {
   const path = files[0]?.path || work.openFile
   const verb = files[0]?.deed === "read" ? "reading" : "changing"
+  // What the user did not want is told; what did not fit is tried again in another form.
+  const change = rejected ? files[0]?.change : undefined
   return {
-    text: `${verb} ${code(path)}`,
+    text: `${verb} ${code(path)}${change === undefined ? "" : ` (${changeText(change, 1)})`}`,
     kind: verb === "reading" ? "lookup" : "command",
     calls: false,
     little: true,
@@ -128,7 +149,10 @@ function failedFileRun(work: Work, files: readonly FileDeed[]): Named {
   }
 }
 
-function recordRun(work: Work, { same, ...named }: Named, outcome: Outcome | undefined, { at, source }: Doing): void {
+function recordRun(work: Work, given: Named, outcome: Outcome | undefined, { at, source }: Doing): void {
+  const { same: run, ...named } = given
+  // What goes well later undoes no word of the user.
+  const same = outcome?.rejected === true ? `rejected ${named.text}` : run
   const failedBefore = work.failures.get(same)
   const isWell = outcome?.failed === false && !isPut.test(outcome.value ?? "")
   if (isWell && failedBefore !== undefined) resolve(work, failedBefore, named.text, at)
