@@ -22,7 +22,7 @@ const tierOrder = [
   { tier: "rules", most: 0.25 },
   { tier: "stop", most: 0.6 },
   { tier: "asked", most: 0.1 },
-  { tier: "acts", most: 0.85 },
+  { tier: "acts", most: 0.92 },
   { tier: "files", most: 0.6 },
   { tier: "facts", most: 0.25 },
   { tier: "excerpts", most: 0.35 },

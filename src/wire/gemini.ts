@@ -154,7 +154,8 @@ const idOf = (call: Json, place: CallId): CallId => callId(stringIn(call, "id") 
 
 function readFunctionResponse(response: Json, waiting: Waiting): ToolResultPart {
   const name = requireString(response, "name")
-  const id = stringIn(response, "id") ?? waiting.answer(name)
+  const named = stringIn(response, "id")
+  const id = waiting.answer(name, named) ?? named
   const given = member(response, "response")
   const parts = member(response, "parts")
   const media = elements(parts).map((part) => readPart(part, callId("part"), createWaiting([])))
@@ -248,9 +249,9 @@ function found(
   return { name: spelling, value: isObject(value) ? value : undefined }
 }
 
-/** An id is written only where there was one, or where the part is ours and the call had one to name. */
+/** An id is written only where there was one, or where the part is ours and the call had one to name. One that a client made up stays. */
 const idField = (before: Readonly<Record<string, unknown>> | undefined, id: string): Fields =>
-  typeof before?.id === "string" || (before === undefined && !isPlace(id)) ? { id: write(id) } : {}
+  !isPlace(id) && (before === undefined || typeof before.id === "string") ? { id: write(id) } : {}
 
 /** Ids that we gave by position mean nothing to the API. */
 const isPlace = (id: string): boolean => /^m\d+\.\d+$/.test(id) || id.startsWith("unasked-")
@@ -299,8 +300,11 @@ function writeRanCode(part: ToolResultPart, wire: Wire): Wire {
 /** Calls that wait for a result, for results that name theirs by its tool alone. */
 type Waiting = {
   readonly ask: (tool: string, call: CallId) => void
-  /** The call that a result of this tool answers: of the newest turn that waits for one, the first. */
-  readonly answer: (tool: string) => CallId | undefined
+  /**
+   * The call that a result of this tool answers, of the newest turn that waits for one: the one of its id, or else the first. A client
+   * that got a call without an id makes one up, and only its result has it.
+   */
+  readonly answer: (tool: string, id?: string) => CallId | undefined
 }
 
 /** How many messages back a call is looked for: results follow their calls at once, though each may be a message of its own. */
@@ -312,13 +316,20 @@ function createWaiting(earlier: readonly Message[]): Waiting {
   let before: ReadonlyMap<string, CallId[]> | undefined
   return {
     ask: (tool, call) => put(own, tool, call),
-    answer: (tool) => {
-      const mine = own.get(tool)?.shift()
+    answer: (tool, id) => {
+      const mine = take(own.get(tool), id)
       if (mine !== undefined) return mine
       before ??= waitingIn(earlier)
-      return before.get(tool)?.shift()
+      return take(before.get(tool), id)
     },
   }
+}
+
+function take(calls: CallId[] | undefined, id: string | undefined): CallId | undefined {
+  if (calls === undefined || id === undefined) return calls?.shift()
+  const named = calls.indexOf(callId(id))
+  const at = named >= 0 ? named : calls.findIndex(isPlace)
+  return at < 0 ? undefined : calls.splice(at, 1)[0]
 }
 
 function put(waiting: Map<string, CallId[]>, tool: string, call: CallId): void {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { requestText } from "../../test/support/requests.ts"
+import { checkTranscript } from "../message/group.ts"
 import { formats, messageId, type Transcript, wireText } from "../message/message.ts"
 import { codecs } from "./codecs.ts"
 import { decodeRequest } from "./decode.ts"
@@ -119,5 +120,47 @@ describe("members that the body did not have", () => {
     expect(encodeRequest(request, { tools: [...request.tools, recall] })).toBe(
       '{"contents":[],"tools":[{"functionDeclarations": [{"name":"a"}]},{"googleSearch":{}},{"functionDeclarations":[{"name":"recall"}]}]}',
     )
+  })
+})
+
+describe("results of Gemini whose ids a client made up", () => {
+  const call = (name: string) => ({ functionCall: { name, args: {} } })
+  const result = (name: string, id: string, output: string) => ({
+    functionResponse: { id, name, response: { output } },
+  })
+  const text = JSON.stringify({
+    contents: [
+      { role: "model", parts: [call("read"), call("read"), call("list")] },
+      { role: "user", parts: [result("read", "read-1", "one"), result("list", "list-3", "three")] },
+      { role: "user", parts: [result("read", "read-2", "two")] },
+      { role: "model", parts: [{ functionCall: { id: "fc_9", name: "read", args: {} } }] },
+      { role: "user", parts: [result("read", "fc_9", "nine")] },
+    ],
+  })
+  const request = decodeRequest("gemini", text)
+  const parts = request.messages.flatMap((message) => message.parts)
+  const idOf = (said: string): string | undefined =>
+    parts.flatMap((part) => {
+      const isMeant = part.type === "tool-result" && JSON.stringify(part.content).includes(said)
+      return isMeant ? [part.callId] : []
+    })[0]
+
+  test("belong to the calls of their tool in their order, and an id that the call has goes before that", () => {
+    const calls = parts.flatMap((part) => (part.type === "tool-call" ? [part.callId] : []))
+    expect(calls).toEqual([idOf("one"), idOf("two"), idOf("three"), idOf("nine")])
+    expect(checkTranscript(request.messages)).toEqual([])
+  })
+
+  test("keep the id that the client gave when they are written anew", () => {
+    expect(encodeRequest(request)).toBe(text)
+    const shorter = request.messages.map((message) => ({
+      ...message,
+      parts: message.parts.map((part) =>
+        part.type === "tool-result" ? { ...part, content: [{ type: "text" as const, text: "cut" }] } : part,
+      ),
+    }))
+    const written = encodeRequest(request, { messages: shorter })
+    expect(written).toContain('"id":"read-2","name":"read","response":{"output":"cut"}')
+    expect(checkTranscript(decodeRequest("gemini", written).messages)).toEqual([])
   })
 })

@@ -144,8 +144,14 @@ function acknowledges(tool: string, { whole }: ResultText, given: unknown): bool
       return true
   const isName = (value: unknown): boolean =>
     Array.isArray(value) ? value.every(isName) : typeof value !== "object" && /^\S{1,80}$/.test(String(value))
+  const says = entries.some(
+    ([key, value]) => /^(?:ok|success|succeeded|acknowledged|accepted)$/i.test(key) && value === true,
+  )
+  // A name with a number that nobody gave is that of something new.
+  if (says && entries.some(([, value]) => typeof value === "string" && isNumbered.test(value) && !isGiven(value)))
+    return true
   return (
-    entries.some(([key, value]) => /^(?:ok|success|succeeded|acknowledged|accepted)$/i.test(key) && value === true) &&
+    says &&
     entries.length <= 4 &&
     entries.every(([key, value]) => typeof value === "boolean" || isGiven(value) || (key !== "result" && isName(value)))
   )

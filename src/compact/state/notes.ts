@@ -39,6 +39,7 @@ import {
   isChange,
   latestStates,
   mention,
+  noteJobs,
   type OpenCall,
   readCallValues,
   readStatements,
@@ -339,6 +340,7 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   if (ended.length > 0 && open.deed.type === "call") return
   const read = withMade(reading.results, callOutcome(result, open.deed), result, open.deed)
   reading.results.push(result)
+  noteJobs(reading.values, open, result, doing)
   if (isScreen(result)) reading.page = screenText(result)
   const isRecorded = !read.failed && readValues(reading.values, open, result, doing)
   reading.calledSince = doing.at

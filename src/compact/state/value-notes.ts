@@ -1,3 +1,4 @@
+import { anyOf } from "../../language/word-lists.ts"
 import type { ToolCallPart, ToolResultPart } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { createPerObject, createRecent } from "../../message/recall.ts"
@@ -7,9 +8,10 @@ import { oneLine } from "../summary/summary.ts"
 import { isAnnouncement, partLabels } from "./assistant-notes.ts"
 import type { CallDeed } from "./call-deed.ts"
 import type { NoteDraft } from "./note-draft.ts"
+import { printedByCommand } from "./outcome-of.ts"
 import { isScreen } from "./page-elements.ts"
 import { type FactRecord, joinRecords, recordsIn, recordText } from "./records.ts"
-import { withoutEnvelope } from "./result-text.ts"
+import { resultText, withoutEnvelope } from "./result-text.ts"
 import {
   addValues,
   programValues,
@@ -30,6 +32,7 @@ import {
   toldIn,
   type ValueStatement,
 } from "./value-statements.ts"
+import lists from "./value-words.json" with { type: "json" }
 import type { Doing } from "./work.ts"
 
 /** The exact values read so far, each with its owner: records in tool results, settings in written files, and sentences that state a value. */
@@ -43,6 +46,8 @@ export type Values = {
   readonly inSource: Map<string, SourceState>
   /** What the assistant and tools stated, by its values. */
   readonly statements: Map<string, StatementState>
+  /** How the jobs of a queue stood when they were last listed, by their numbers. */
+  readonly jobs: Map<string, KnownState>
 }
 
 export const createValues = (): Values => ({
@@ -51,6 +56,7 @@ export const createValues = (): Values => ({
   chosen: new Set(),
   inSource: new Map(),
   statements: new Map(),
+  jobs: new Map(),
 })
 
 export type OpenCall = { readonly call: ToolCallPart; readonly deed: CallDeed; readonly doing: Doing }
@@ -71,11 +77,11 @@ export const valueDrafts = (values: Values, end: number): readonly NoteDraft[] =
   ...statementDrafts(values),
 ]
 
+type KnownState = { readonly state: string; readonly at: number }
+
 /** How a thing stood when it was last read, and where that was: what an act began may have ended since. */
-export function latestStates({
-  records,
-}: Values): ReadonlyMap<string, { readonly state: string; readonly at: number }> {
-  const states = new Map<string, { readonly state: string; readonly at: number }>()
+export function latestStates({ records, jobs }: Values): ReadonlyMap<string, KnownState> {
+  const states = new Map<string, KnownState>(jobs)
   for (const { record, at } of records.values()) {
     const [id = ""] = withoutDay(record.name).split(" ").slice(-1)
     const [state, ...others] = record.fields.find(({ key }) => stateKey.test(key))?.pieces ?? []
@@ -83,6 +89,34 @@ export function latestStates({
   }
   return states
 }
+
+/** A row of a queue's table: the number of a job, maybe of a part of it, and its state; and one that says but the state. */
+const jobState = anyOf(lists.jobStates).replace("?:", "")
+const jobRow = new RegExp(
+  `(?<![\\w.-])(\\d{4,12})((?:_\\[?[\\d,%-]+\\]?)?)[ \\t|]+(?:[^\\s|]+[ \\t|]+){0,3}?${jobState}(?![\\w-])`,
+  "g",
+)
+const stateRow = new RegExp(`^[ \\t]{0,20}(?:(\\d{1,6})[ \\t]+)?${jobState}(?![\\w-])`, "gm")
+
+/** How the jobs stand that a command lists or asks for; of one in many parts, how many of them stand how. */
+export function noteJobs({ jobs }: Values, { deed }: OpenCall, result: ToolResultPart, { at }: Doing): void {
+  if (deed.type !== "command") return
+  const { head, whole = head } = printedByCommand(resultText(result))
+  const found = new Map<string, Map<string, string>>()
+  for (const [, id = "", member = "", state = ""] of whole.matchAll(jobRow))
+    found.set(id, (found.get(id) ?? new Map<string, string>()).set(member, state))
+  for (const [id, members] of found) {
+    const counts = [...Map.groupBy(members.values(), (state) => state)].map(([state, all]) => `${all.length} ${state}`)
+    jobs.set(id, { state: members.size === 1 ? (members.values().next().value ?? "") : counts.join(", "), at })
+  }
+  const [only, ...others] = found.size > 0 ? [] : new Set(deed.command.match(/(?<![\w.-])\d{5,12}(?![\w.-])/g))
+  if (only === undefined || others.length > 0) return
+  const rows = [...whole.matchAll(stateRow)].map(([, count, state]) =>
+    count === undefined ? state : `${count} ${state}`,
+  )
+  if (rows.length > 0) jobs.set(only, { state: rows.slice(0, 4).join(", "), at })
+}
+
 const stateKey = /^(?:state|status|stan|estado|stato|statut|état|etat|zustand|durum|tila|状态|状態|상태)$/i
 
 /** Names and numbers, as they stand in sentences and in arguments. */

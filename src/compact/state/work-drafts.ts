@@ -39,7 +39,13 @@ type States = ReadonlyMap<string, { readonly state: string; readonly at: number 
 /** An act whose answer named what it made, with the state in which that was found last. */
 function withState(run: Run, states: States): Run {
   const { kind, at, outcome } = run
-  if (kind !== "act" || outcome?.failed !== false || outcome.value === undefined) return run
+  if (kind !== "act" || outcome?.failed !== false) return run
+  if (outcome.value === undefined) {
+    // "Submitted batch job 4418203": the number stands in what it printed.
+    const since = outcome.line?.match(/\d{4,12}/g)?.flatMap((id) => states.get(id) ?? []) ?? []
+    const known = since.findLast((one) => one.at >= at)
+    return known === undefined ? run : { ...run, outcome: { ...outcome, line: `${outcome.line} (${known.state})` } }
+  }
   const told = outcome.value.split(", ")
   const later = told
     .flatMap((pair) => states.get(pair.slice(pair.indexOf("=") + 1)) ?? [])
@@ -218,7 +224,7 @@ const fileDraft = (path: string, state: FileState): NoteDraft => {
     sources,
     channel: "assistant",
     at,
-    worth: changed ? worths.changedFile : worths.readFile + Math.min(2, sources.length / 4),
+    worth: (changed ? worths.changedFile : worths.readFile) + Math.min(2, sources.length / 4),
   }
 }
 
