@@ -260,12 +260,16 @@ function cutInside(text: string, length: number): string {
 /** What was done and how it ended: the call is cut before its end is, and an end that only repeats the call is left out first. */
 function shortenAct(text: string, length: number): string {
   const [, all, end = ""] = /^`([^`]*)`(.*)$/s.exec(text) ?? []
-  const call = all === undefined ? undefined : mainSteps(all)
+  const call = all === undefined ? undefined : mainSteps(all).replace(fullTime, "$1")
   if (call !== undefined && call !== all && call.length + end.length + 2 <= length) return `\`${call}\`${end}`
   const isFailed = failedEnd.test(end)
   const isPurpose = end.startsWith(purposeSign)
   if (call !== undefined && !isFailed && !isPurpose && repeats(call, end)) return shortenCall(call, length)
-  const room = length - Math.min(end.length, Math.floor(length * (isFailed || isPurpose ? reasonShare : endShare))) - 3
+  const share = Math.floor(length * (isFailed || isPurpose ? reasonShare : endShare))
+  // What the call is about comes before what it gave back.
+  const first = /^[\w.:-]{1,80}\([^,)]{1,70}/.exec(call ?? "")?.[0].length ?? 0
+  const least = isFailed || first + leastCall / 2 > length ? 0 : first + 5
+  const room = Math.max(length - Math.min(end.length, share) - 3, least)
   if (call === undefined || end === "" || room < leastCall) return shortenLine(text, length)
   const told = room >= call.length ? call : shortenCall(call, room).slice(1, -1)
   const rest = length - told.length - 2
@@ -295,6 +299,9 @@ function shortenCall(call: string, length: number): string {
   const cut = /[\s,=(]/.test(call[kept.length] ?? "") ? kept : kept.replace(/[^\s,=(]{1,60}$/, "")
   return `\`${(cut === "" ? kept : cut).replace(/[\s,=]+$/, "").toWellFormed()}…\``
 }
+
+/** In a short line a time is told to the minute. */
+const fullTime = /(\d{4}-\d\d-\d\dT\d\d:\d\d):\d\d(?:\.\d{1,9})?(?:[+-]\d\d:?\d\d|Z)?/g
 
 /** Who reads of a failure needs its reason, not each argument. */
 const failedEnd = /^ failed\b/

@@ -51,6 +51,7 @@ import {
   checkboxesIn,
   createWork,
   type Doing,
+  isListLeft,
   keepTasks,
   openSince,
   recordCall,
@@ -226,17 +227,19 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
   const namedSince = (name: string, at: number): boolean =>
     messages.slice(at + 1).some((message) => names(message, name))
   drafts.push(...commitmentDrafts(reading.commitments, namedSince))
+  const heard = talk.map(({ at }) => at)
+  const isLeft = isListLeft(work, heard, messages.length)
   const said = userNotes(talk, {
     asked: answer !== undefined && waitsForUser(answer),
     ended: isEnded(messages) && reading.written === undefined,
     namedSince,
-    ...present({ openSince: openSince(work) }),
+    ...present({ openSince: isLeft ? undefined : openSince(work) }),
   })
   return keep(
     [
       ...said,
       ...latestThoughts(drafts, talk),
-      ...workDrafts(work, newestRequest(talk), latestStates(reading.values)),
+      ...workDrafts(work, { newest: newestRequest(talk), isLeft, states: latestStates(reading.values) }),
       ...valueDrafts(reading.values, messages.length),
     ],
     messages.length,

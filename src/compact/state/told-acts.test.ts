@@ -547,3 +547,55 @@ test("what stands in the way of a change is not what it made", () => {
   )
   expect(lines(moved, "act").join()).not.toContain("ev_1080")
 })
+
+describe("the agent's own list", () => {
+  const todos = (...items: readonly (readonly [string, string])[]): readonly Turn[] =>
+    used("TodoWrite", { todos: items.map(([content, status]) => ({ content, status })) }, "ok")
+  const states = (turns: readonly Turn[]): readonly (readonly [string, string | undefined])[] =>
+    notesOf(transcript(user("Find the dropout, fix it, and show that rig A survives."), ...turns)).flatMap((note) =>
+      note.kind === "request" ? [[note.text.slice(0, 8), note.state] as const] : [],
+    )
+  const edit = used("Edit", { file_path: "/a.c", old_string: "a", new_string: "b" }, "ok")
+  const next = [...edit, assistant("Fixed.")]
+  const first = todos(["Find the cause of the dropout", "completed"], ["Flash rig A and show it", "pending"])
+
+  test("that is worded anew keeps the request that it was made for open", () => {
+    const anew = todos(["Find the cause of the dropout in the log", "completed"], ["Real-time run", "in_progress"])
+    const asked = states([...first, ...next, user("Push the branch too, please."), ...anew])
+    expect(asked[0]).toEqual(["Find the", "open"])
+  })
+
+  test("of other work belongs to the newest request, even where an item has a name that was there before", () => {
+    const done = todos(["Find the cause of the dropout", "completed"], ["Deploy to staging", "completed"])
+    const other = todos(["Reproduce the race", "in_progress"], ["Deploy to staging", "pending"])
+    const asked = states([...first, ...done, ...next, user("Two checkouts at once: does the limit hold?"), ...other])
+    expect(asked.map(([, state]) => state)).toEqual(["done", "open"])
+  })
+
+  test("that nobody touched for long says nothing of what is open", () => {
+    const talk = ["Rename it.", "Now the docs.", "And the tests.", "Push it."].flatMap((said) => [
+      user(said),
+      ...Array.from({ length: 6 }, () => edit).flat(),
+    ])
+    const told = notesOf(transcript(user("Move the app."), ...first, ...edit, ...talk))
+    expect(told.filter(({ kind }) => kind === "task")).toEqual([])
+    expect(told.map(({ text: line }) => line)).toContain(
+      "On the agent's list, which it has not touched for long: Flash rig A and show it",
+    )
+  })
+})
+
+test("a tool of any name did something if it says so and names something new by a number", () => {
+  const refuel = used(
+    "refuel_data",
+    { line_id: "L30117" },
+    '{"ok":true,"transaction_id":"TX-5580417","line_id":"L30117"}',
+  )
+  expect(lines(refuel, "act")).toEqual(["`refuel_data(line_id=L30117)`: transaction_id=TX-5580417"])
+  const look = used(
+    "line_overview",
+    { line_id: "L30117" },
+    '{"ok":true,"line_id":"L30117","used_gb":3,"limit_gb":10,"plan":"P11"}',
+  )
+  expect(lines(look, "act")).toEqual([])
+})

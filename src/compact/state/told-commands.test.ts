@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { type Turn, text, transcript, used } from "../../../test/support/transcripts.ts"
+import { createMeter } from "../../tokens/meter.ts"
+import { allCandidates, fitted } from "../digest-candidates.ts"
 import type { NoteKind } from "../summary/summary.ts"
 import { notesOf } from "./notes.ts"
 
@@ -254,4 +256,94 @@ test("what is run in a container changes something if it would outside of one", 
   expect(acts("kubectl exec -it web-1 -- ls /data")).toEqual([])
   expect(acts("docker compose exec -T -u www-data wp wp option update list_id 5")).toHaveLength(1)
   expect(acts("kubectl -n shop exec deploy/web -- rm -rf /tmp/cache")).toHaveLength(1)
+})
+
+describe("what the agent says beside a command", () => {
+  const flash = { command: "openocd -f board.cfg -c 'program app.elf verify reset exit'" }
+  const output = "Open On-Chip Debugger 0.12.0\n** Programming Started **\n** Verified OK **\nshutdown command invoked"
+
+  test("says of a program that nobody knows that it changes something, and what for", () => {
+    const described = used("Bash", { ...flash, description: "Build, then flash rig A" }, output)
+    expect(lines(described, "act")).toEqual([`\`${flash.command}\` — Build, then flash rig A`])
+    const looked = used("Bash", { ...flash, description: "Check what is on rig A" }, output)
+    expect(lines(looked, "act")).toEqual([])
+  })
+
+  test("stays beside a call that is cut", () => {
+    const long = { command: `openocd -f board.cfg ${"-c 'gdb_port 3343' ".repeat(8)}-c 'program app.elf'` }
+    const [line = ""] = lines(used("Bash", { ...long, description: "Flash rig A" }, output), "act")
+    const summary = { schema: "handoff", sections: [{ name: "acts", lines: [{ ...bare, text: line }] }] } as const
+    const meter = createMeter({ model: "gpt-4o" })
+    const [candidate] = allCandidates(summary, { meter })
+    expect(candidate && fitted(candidate, 30, meter).line.text).toMatch(/^`openocd .*…` — Flash rig A$/)
+  })
+})
+const bare = { sources: ["m1"], channel: "assistant", worth: 10 } as const
+
+describe("a command that the user did not let run", () => {
+  test("is told as rejected, with the user's words, whatever went well later", () => {
+    const rejected = used("shell", { command: "php artisan migrate:fresh" }, "exec command rejected by user")
+    const later = used("shell", { command: "php artisan migrate" }, "Migrated: 2 tables")
+    expect(lines([...rejected, ...later], "error")).toEqual([
+      "`php artisan migrate:fresh` failed: rejected by the user",
+    ])
+    expect(lines([...rejected, ...later], "act").join()).not.toContain("fresh")
+  })
+
+  test("and of a file, what was to be changed in it", () => {
+    const edit = (text: string, result: string) =>
+      used("Edit", { file_path: "/srv/a.cpp", old_string: "wait = 20;", new_string: text }, result)
+    const rejected = edit(
+      "wait = 50;",
+      "The user doesn't want to proceed with this tool use. The user said: 20 ms stays.",
+    )
+    expect(lines([...rejected, ...edit("wait = 21;", "The file has been updated.")], "error")).toEqual([
+      "changing `/srv/a.cpp` (+1 −1: wait = 50;) failed: rejected by the user: 20 ms stays.",
+    ])
+  })
+})
+
+describe("commands in the background", () => {
+  const start = used("Bash", { command: "make soak" }, "Command running in background with ID: bash_3")
+
+  test("are told as stopped, and the call that stopped them not by itself", () => {
+    const kill = used("KillShell", { shell_id: "bash_3" }, '{"message":"Successfully killed shell: bash_3"}')
+    expect(lines([...start, ...kill], "act", "commitment")).toEqual([])
+    expect(lines([...start, ...kill], "command")).toEqual(["`make soak`: stopped"])
+    const interrupt = used("write_stdin", { session_id: "bash_3", chars: "\u0003" }, "^C")
+    expect(lines([...start, ...interrupt], "act", "commitment")).toEqual([])
+  })
+
+  test("a list that names one is not its output", () => {
+    const list = { todos: [{ content: "Wait for bash_3", status: "in_progress" }] }
+    expect(lines([...start, ...used("TodoWrite", list, "Todos have been modified.")], "commitment")).toEqual([
+      "`make soak` runs in the background as bash_3: no result yet",
+    ])
+  })
+})
+
+test("two commits of one command that only a log names are both told", () => {
+  const both = used(
+    "bash",
+    { command: "git commit -q -m 'a: one' && git add b && git commit -q -m 'b: two' && git log --oneline -3" },
+    "e81f6b2 b: two\n5d0ae3c a: one\n77ac01e older",
+  )
+  expect(lines(both, "act").join()).toContain("commit 5d0ae3c, e81f6b2")
+})
+
+describe("jobs of a queue", () => {
+  const submit = used("run", { command: "sbatch run1.sbatch" }, "Submitted batch job 4418203")
+
+  test("are told with the state in which they were seen last, part by part", () => {
+    const table = "4418203_0 b2 COMPLETED 0:0\n4418203_1 b2 COMPLETED 0:0\n4418203_2 b2 OUT_OF_MEMORY 0:125"
+    const seen = used("run", { command: "sacct -j 4418203" }, table)
+    expect(lines([...submit, ...seen], "act")).toEqual([
+      "`sbatch run1.sbatch`: Submitted batch job 4418203 (2 COMPLETED, 1 OUT_OF_MEMORY)",
+    ])
+  })
+
+  test("also where the table says but the state of the one that was asked for", () => {
+    const seen = used("run", { command: "sacct -j 4418203 -X -n -o State,Elapsed" }, "  RUNNING   00:52:18")
+    expect(lines([...submit, ...seen], "act")).toEqual(["`sbatch run1.sbatch`: Submitted batch job 4418203 (RUNNING)"])
+  })
 })

@@ -2,7 +2,7 @@ import { present } from "../../message/present.ts"
 import { code, maxLineLength, oneLine } from "../summary/summary.ts"
 import { isAddress } from "./line-series.ts"
 import type { NoteDraft } from "./note-draft.ts"
-import { eachFile, type FileState, fileText, type Run, type Work } from "./work.ts"
+import { eachFile, type FileState, fileText, isToDo, type Run, type Work } from "./work.ts"
 
 /** What the lines of work are worth; `worthOf` in notes.ts says how time changes it. */
 const worths = {
@@ -22,7 +22,10 @@ const worths = {
  * The lines of all that was done: runs, errors with their fixes, files, and the items of the latest list. A list that was last written
  * before the user's `newest` request is one of work that the user takes for done.
  */
-export function workDrafts(work: Work, newest: number, states: States = new Map()): readonly NoteDraft[] {
+export function workDrafts(
+  work: Work,
+  { newest, isLeft, states = new Map() }: ListStanding & { readonly states?: States },
+): readonly NoteDraft[] {
   const shorts = shortCalls([...work.runs.values()])
   const runs = withRewrites([...work.runs.values()].map((run) => withState(run, states))).flatMap((run) =>
     runDraft(run).map((draft) => ({
@@ -31,8 +34,11 @@ export function workDrafts(work: Work, newest: number, states: States = new Map(
     })),
   )
   const files = [...eachFile(work.files)].map(([path, state]) => fileDraft(path, state))
-  return [...runs, ...files, ...taskDrafts(work, newest)]
+  return [...runs, ...files, ...taskDrafts(work, { newest, isLeft })]
 }
+
+/** Where the user last asked for something new, and whether the list was left as it was since. */
+type ListStanding = { readonly newest: number; readonly isLeft: boolean }
 
 type States = ReadonlyMap<string, { readonly state: string; readonly at: number }>
 
@@ -228,10 +234,21 @@ const fileDraft = (path: string, state: FileState): NoteDraft => {
   }
 }
 
+/** Said of a list that was left: it says nothing of what is done. */
+const leftList = "On the agent's list, which it has not touched for long: "
+
 /** Items of a list that was kept since; one that is kept item by item names them by their ids, in their order. */
-function taskDrafts({ tasks }: Work, newest: number): readonly NoteDraft[] {
+function taskDrafts({ tasks }: Work, { newest, isLeft }: ListStanding): readonly NoteDraft[] {
   if (tasks === undefined) return []
   const items = tasks.items.filter(({ doing = tasks.doing }) => doing.at >= newest)
+  if (isLeft) {
+    const open = items.filter(isToDo).map(({ text }) => text)
+    const text = oneLine(`${leftList}${open.join("; ")}`, maxLineLength)
+    const { at, source } = tasks.doing
+    return open.length === 0
+      ? []
+      : [{ kind: "finding", text, sources: [source], channel: "assistant", at, worth: worths.readFile }]
+  }
   return items
     .toSorted((one, other) => Number(one.id ?? 0) - Number(other.id ?? 0))
     .map(

@@ -124,7 +124,17 @@ function isReworded(one: string, other: string): boolean {
 const wordsIn = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []
 const [leastWords, mostWords] = [3, 0.75]
 
-const isToDo = ({ state }: Task): boolean => state === "open" || state === "next"
+export const isToDo = ({ state }: Task): boolean => state === "open" || state === "next"
+
+/** Messages of the user, and messages of all, after which a list that nobody touched says nothing of how things stand. */
+const [heardSince, messagesSince] = [3, 40]
+
+/** Was the list left as it was, while the user and the work went on? `heard`: where the user spoke. */
+export function isListLeft({ tasks }: Work, heard: readonly number[], end: number): boolean {
+  if (tasks === undefined) return false
+  const { at } = tasks.doing
+  return end - at > messagesSince && heard.filter((place) => place > at).length > heardSince
+}
 
 /** Where the first item was put on the list that is still to be done; nothing where all are done or there is no list. */
 export function openSince({ tasks, begun }: Work): number | undefined {
