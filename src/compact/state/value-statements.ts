@@ -135,8 +135,14 @@ function statementOf(sentence: string): ValueStatement | undefined {
 }
 
 /** A line that is no sentence: code, a log, a table, a listing of files, a page's link or tags. */
-const coded =
-  /[(){}[\];=<>|"`\\\t]|^\s*\d|^\W{2}|^[-dl][r-][w-]|https?:|(?:^|\s)#[\p{L} ]|^\w+ : |^HTTP\/\d|^[\da-f]{7,40}\s|^index [\da-f]{7,40}\.\.|^(?:Normal|Warning)\s+[A-Z]\p{L}+\s+\d|^(?:From|Date|Subject|Author|To|Index|Message-ID)[: ]|(?:^|\s)(?:\.{1,2}\/|--?[a-z])|[^.!?:\s] {2,}\S|^[^\s,]+(?:,[^\s,]*){3,}$/u
+const coded = new RegExp(
+  anyOf(
+    '[(){}[\\];=<>|"`\\\\\\t]|^\\s*\\d|^\\W{2}|^[-dl][r-][w-]|https?:',
+    "(?:^|\\s)#[\\p{L} ]|^\\w+ : |^HTTP\\/\\d|^[\\da-f]{7,40}\\s|^index [\\da-f]{7,40}\\.\\.",
+    "^(?:Normal|Warning)\\s+[A-Z]\\p{L}+\\s+\\d|^(?:From|Date|Subject|Author|To|Index|Message-ID)[: ]|(?:^|\\s)(?:\\.{1,2}\\/|--?[a-z])|[^.!?:\\s] {2,}\\S|^[^\\s,]+(?:,[^\\s,]*){3,}$",
+  ),
+  "u",
+)
 /** What builders and installers say on their way, and the head of a listing. */
 const progress = new RegExp(`^${anyOf(lists.progress)}(?![\\p{L}])|\\bcopyright\\b|\\(c\\) (?:19|20)\\d\\d|©`, "iu")
 const words = /\p{L}{2,}/gu
