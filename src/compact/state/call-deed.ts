@@ -18,9 +18,9 @@ import {
   joinChanges,
   placeholder,
 } from "./file-change.ts"
+import { type Task, type TaskChange, taskChangeIn, tasksIn } from "./task-list.ts"
 import { toolVerb } from "./tool-verb.ts"
 import lists from "./tool-verbs.json" with { type: "json" }
-import { type Task, type TaskChange, taskChangeIn, tasksIn } from "./work.ts"
 
 /** What a call does, as far as its name and input tell. */
 export type CallDeed =

@@ -16,6 +16,7 @@ import {
   sinceSection,
 } from "../summary/summary.ts"
 import { announces } from "./cues.ts"
+import { joinFileTexts } from "./file-states.ts"
 import { eachRead, withSeries } from "./line-series.ts"
 import { notesOf } from "./notes.ts"
 import { joinRecords, readRecord, recordText } from "./records.ts"
@@ -30,7 +31,6 @@ import {
   valueSection,
   valueStatementsIn,
 } from "./value-statements.ts"
-import { joinFileTexts } from "./work.ts"
 
 type ExtractiveOptions = {
   readonly schema: SchemaName

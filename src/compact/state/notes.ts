@@ -1,11 +1,9 @@
-import { anyOf } from "../../language/word-lists.ts"
-import { channelOf, digestHeading } from "../../message/fence.ts"
+import { digestHeading } from "../../message/fence.ts"
 import { pairKey } from "../../message/group.ts"
 import { type Message, type ToolCallPart, type ToolResultPart, type Transcript, textOf } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { createPerObject, createRecall } from "../../message/recall.ts"
 import { runSteps, type Steps } from "../../message/steps.ts"
-import { asidesIn } from "../../rules/own-words.ts"
 import { code, maxLineLength, maxNotes, type Note, oneLine, weightOf, withoutLineStart } from "../summary/summary.ts"
 import {
   type AssistantStatement,
@@ -32,6 +30,8 @@ import { type Outcome, outcomeOf, regrets } from "./outcome-of.ts"
 import { isScreen, screenText, withElement } from "./page-elements.ts"
 import { textEnds } from "./result-text.ts"
 import { fetchedBy, goesOn, lookInto, type RunningCommands, runningDrafts } from "./running-commands.ts"
+import { ownDigest, spokenIn } from "./spoken-text.ts"
+import { checkboxesIn, isListLeft, keepTasks, openSince, recordTask } from "./task-list.ts"
 import { agrees, asksFurther, createUserTalk, leansOn, newestRequest, type UserTalk, userNotes } from "./user-notes.ts"
 import {
   createValues,
@@ -47,69 +47,9 @@ import {
   type Values,
   valueDrafts,
 } from "./value-notes.ts"
-import {
-  checkboxesIn,
-  createWork,
-  type Doing,
-  isListLeft,
-  keepTasks,
-  openSince,
-  recordCall,
-  recordTask,
-  type Work,
-} from "./work.ts"
+import { createWork, type Doing, recordCall, type Work } from "./work.ts"
 import { workDrafts } from "./work-drafts.ts"
-import { actsInText, looksSpoken, maxTagLength, saidBy, writtenCommand, writtenDeed } from "./written-command.ts"
-
-/** A digest of ours that came back in a message: its lines go their own way. */
-const ownDigest = '<summary by="holdfast"'
-
-/** A command of the client that the user called by its name, with what was put behind it. */
-const calledCommand = /<command-name>([^<]{1,200})<\/command-name>/
-const commandArguments = /<command-args>([\s\S]{0,4000}?)<\/command-args>/
-
-const noticeStarts = anyOf(
-  "caveat: the messages below|\\[request interrupted by user|<(?:local-command|bash-)",
-  "this session is being continued from|base directory for this skill",
-  "this is the [\\w ]{2,20}(?:cli|code)\\. we are setting up the context|\\[image:?\\s",
-  "contents of (?:the )?(?:file|directory)|called the \\w+ tool|result of calling",
-)
-/** Words that a client puts into the user's mouth, whole messages of them: notices, captions of what a command brought along. */
-const notices = new RegExp(`^\\s*${noticeStarts}`, "i")
-
-/** A file of instructions that a client puts before the user's words, between two lines of its own. */
-const contextFile = /^-{2,4} Context from: [^\n]{1,200}$[\s\S]{0,100000}?^-{2,4} End of Context from: [^\n]{1,200}$/gm
-
-/** What a client says before the text of a command or skill that it expands. */
-const caption = /^\s*<command-message>[^<]{0,400}<\/command-message>\s*(?!<command-)/
-
-/** What the user wrote in a text: a command that was called by its name, and nothing that the client put around it. */
-function spokenBy(given: string): string {
-  const text = (given.includes("End of Context from: ") ? given.replace(contextFile, "").trim() : given).replace(
-    caption,
-    "",
-  )
-  if (text.startsWith(ownDigest) || notices.test(text)) return ""
-  const called = calledCommand.exec(text)?.[1]?.trim()
-  if (called !== undefined) return `${called} ${commandArguments.exec(text)?.[1] ?? ""}`.trim()
-  if (!text.includes("</")) return text
-  let spoken = ""
-  let from = 0
-  for (const { start, end } of asidesIn(text)) {
-    // What the user pastes between tags is shortened later; what a client puts there is nobody's words.
-    if (!isClients(text.slice(start, start + maxTagLength))) continue
-    spoken += text.slice(from, start)
-    from = end
-    const close = text.indexOf(">", end - 1)
-    if (close >= 0 && close - end < maxTagLength) from = close + 1
-  }
-  return from === 0 ? text : (spoken + text.slice(from)).trim()
-}
-
-const isClients = (opening: string): boolean =>
-  /^<(?:system[-_]reminder|environment_|user_instructions|session_context|command-|local-command|bash-|ide_|editor_|turn_aborted|context>|additional_data|attached_files|open_and_recently|uploaded_files|system_)/i.test(
-    opening,
-  )
+import { actsInText, looksSpoken, saidBy, writtenCommand, writtenDeed } from "./written-command.ts"
 
 type NotesOptions = {
   /** Fewer notes than the room allows. */
@@ -228,12 +168,12 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     messages.slice(at + 1).some((message) => names(message, name))
   drafts.push(...commitmentDrafts(reading.commitments, namedSince))
   const heard = talk.map(({ at }) => at)
-  const isLeft = isListLeft(work, heard, messages.length)
+  const isLeft = isListLeft(work.list, heard, messages.length)
   const said = userNotes(talk, {
     asked: answer !== undefined && waitsForUser(answer),
     ended: isEnded(messages) && reading.written === undefined,
     namedSince,
-    ...present({ openSince: isLeft ? undefined : openSince(work) }),
+    ...present({ openSince: isLeft ? undefined : openSince(work.list) }),
   })
   return keep(
     [
@@ -275,7 +215,7 @@ function readMessage(reading: Reading, message: Message, at: number, inText: boo
   if (message.role !== "user") return
   for (const part of message.parts)
     if (part.type === "text" && part.text.startsWith(ownDigest)) reading.drafts.push(...changedDigest(part.text, doing))
-  readUser(reading, userText(message), doing)
+  readUser(reading, spokenIn(message), doing)
 }
 
 /** Lines carried of a digest that somebody changed, or that an older version wrote. */
@@ -295,18 +235,6 @@ function changedDigest(text: string, { at, source }: Doing): readonly NoteDraft[
     return { kind: "reply", text: line, sources: [source], channel: "memory", at, worth }
   })
 }
-
-const userText = createPerObject(({ role, parts }: Message): string => {
-  const texts = parts.flatMap((part) => (part.type === "text" && channelOf(role, part) === "user" ? [part.text] : []))
-  return texts
-    .map((text, n) => (isOwnCommand(text, texts[n + 1] ?? "") ? "" : spokenBy(text)))
-    .filter((text) => text.trim() !== "")
-    .join("\n")
-})
-
-/** Does the client answer the command by itself, with its output behind it? Then it asks the model for nothing. */
-const isOwnCommand = (text: string, next: string): boolean =>
-  calledCommand.test(text) && `${text}\n${next.slice(0, maxTagLength)}`.includes("<local-command-stdout>")
 
 const callDeed = createPerObject((call: ToolCallPart): CallDeed => deedOf(call))
 
@@ -330,7 +258,7 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   if (open === undefined) return
   reading.open.delete(pairKey(result))
   if (open.deed.type === "task") {
-    if (result.failed !== true) recordTask(reading.work, open.deed.change, taskId(result), doing)
+    if (result.failed !== true) recordTask(reading.work.list, open.deed.change, taskId(result), doing)
     return
   }
   if (open.deed.type === "said") {
@@ -416,7 +344,7 @@ function readAnswer(reading: Reading, text: string, doing: Doing, inText: boolea
   if (reading.isNoted) reading.drafts.push(...thoughtDrafts(reading.answer))
   readStatements(reading.values, text, doing)
   const items = checkboxesIn(text)
-  if (items.length > 0) keepTasks(reading.work, items, doing)
+  if (items.length > 0) keepTasks(reading.work.list, items, doing)
   const command = inText ? writtenCommand(text) : undefined
   reading.written =
     command === undefined || ends.test(command) ? undefined : { command, deed: writtenDeed(command), doing }

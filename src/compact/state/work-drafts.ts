@@ -1,8 +1,10 @@
 import { present } from "../../message/present.ts"
 import { code, maxLineLength, oneLine } from "../summary/summary.ts"
+import { eachFile, type FileState, fileText } from "./file-states.ts"
 import { isAddress } from "./line-series.ts"
 import type { NoteDraft } from "./note-draft.ts"
-import { eachFile, type FileState, fileText, isToDo, type Run, type Work } from "./work.ts"
+import { isToDo, type TaskList } from "./task-list.ts"
+import type { Run, Work } from "./work.ts"
 
 /** What the lines of work are worth; `worthOf` in notes.ts says how time changes it. */
 const worths = {
@@ -34,7 +36,7 @@ export function workDrafts(
     })),
   )
   const files = [...eachFile(work.files)].map(([path, state]) => fileDraft(path, state))
-  return [...runs, ...files, ...taskDrafts(work, { newest, isLeft })]
+  return [...runs, ...files, ...taskDrafts(work.list, { newest, isLeft })]
 }
 
 /** Where the user last asked for something new, and whether the list was left as it was since. */
@@ -238,7 +240,7 @@ const fileDraft = (path: string, state: FileState): NoteDraft => {
 const leftList = "On the agent's list, which it has not touched for long: "
 
 /** Items of a list that was kept since; one that is kept item by item names them by their ids, in their order. */
-function taskDrafts({ tasks }: Work, { newest, isLeft }: ListStanding): readonly NoteDraft[] {
+function taskDrafts({ tasks }: TaskList, { newest, isLeft }: ListStanding): readonly NoteDraft[] {
   if (tasks === undefined) return []
   const items = tasks.items.filter(({ doing = tasks.doing }) => doing.at >= newest)
   if (isLeft) {

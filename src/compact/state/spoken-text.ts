@@ -1,0 +1,71 @@
+import { anyOf } from "../../language/word-lists.ts"
+import { channelOf } from "../../message/fence.ts"
+import type { Message } from "../../message/message.ts"
+import { createPerObject } from "../../message/recall.ts"
+import { asidesIn } from "../../rules/own-words.ts"
+import { maxTagLength } from "./written-command.ts"
+
+/** What a user's message says that the user wrote: without what the client put into it or around it. */
+
+/** A digest of ours that came back in a message: its lines go their own way. */
+export const ownDigest = '<summary by="holdfast"'
+
+/** A command of the client that the user called by its name, with what was put behind it. */
+const calledCommand = /<command-name>([^<]{1,200})<\/command-name>/
+const commandArguments = /<command-args>([\s\S]{0,4000}?)<\/command-args>/
+
+const noticeStarts = anyOf(
+  "caveat: the messages below|\\[request interrupted by user|<(?:local-command|bash-)",
+  "this session is being continued from|base directory for this skill",
+  "this is the [\\w ]{2,20}(?:cli|code)\\. we are setting up the context|\\[image:?\\s",
+  "contents of (?:the )?(?:file|directory)|called the \\w+ tool|result of calling",
+)
+/** Words that a client puts into the user's mouth, whole messages of them: notices, captions of what a command brought along. */
+const notices = new RegExp(`^\\s*${noticeStarts}`, "i")
+
+/** A file of instructions that a client puts before the user's words, between two lines of its own. */
+const contextFile = /^-{2,4} Context from: [^\n]{1,200}$[\s\S]{0,100000}?^-{2,4} End of Context from: [^\n]{1,200}$/gm
+
+/** What a client says before the text of a command or skill that it expands. */
+const caption = /^\s*<command-message>[^<]{0,400}<\/command-message>\s*(?!<command-)/
+
+/** What the user wrote in a text: a command that was called by its name, and nothing that the client put around it. */
+function spokenBy(given: string): string {
+  const text = (given.includes("End of Context from: ") ? given.replace(contextFile, "").trim() : given).replace(
+    caption,
+    "",
+  )
+  if (text.startsWith(ownDigest) || notices.test(text)) return ""
+  const called = calledCommand.exec(text)?.[1]?.trim()
+  if (called !== undefined) return `${called} ${commandArguments.exec(text)?.[1] ?? ""}`.trim()
+  if (!text.includes("</")) return text
+  let spoken = ""
+  let from = 0
+  for (const { start, end } of asidesIn(text)) {
+    // What the user pastes between tags is shortened later; what a client puts there is nobody's words.
+    if (!isClients(text.slice(start, start + maxTagLength))) continue
+    spoken += text.slice(from, start)
+    from = end
+    const close = text.indexOf(">", end - 1)
+    if (close >= 0 && close - end < maxTagLength) from = close + 1
+  }
+  return from === 0 ? text : (spoken + text.slice(from)).trim()
+}
+
+const isClients = (opening: string): boolean =>
+  /^<(?:system[-_]reminder|environment_|user_instructions|session_context|command-|local-command|bash-|ide_|editor_|turn_aborted|context>|additional_data|attached_files|open_and_recently|uploaded_files|system_)/i.test(
+    opening,
+  )
+
+/** The user's own words in a message. */
+export const spokenIn = createPerObject(({ role, parts }: Message): string => {
+  const texts = parts.flatMap((part) => (part.type === "text" && channelOf(role, part) === "user" ? [part.text] : []))
+  return texts
+    .map((text, n) => (isOwnCommand(text, texts[n + 1] ?? "") ? "" : spokenBy(text)))
+    .filter((text) => text.trim() !== "")
+    .join("\n")
+})
+
+/** Does the client answer the command by itself, with its output behind it? Then it asks the model for nothing. */
+const isOwnCommand = (text: string, next: string): boolean =>
+  calledCommand.test(text) && `${text}\n${next.slice(0, maxTagLength)}`.includes("<local-command-stdout>")

@@ -1,0 +1,165 @@
+import { type LineState, maxLineLength, oneLine } from "../summary/summary.ts"
+import type { Doing } from "./work.ts"
+
+/** The agent's own list of what is to do, written whole or kept item by item, and since when each item stands on it. */
+export type TaskList = {
+  tasks: { readonly items: readonly Task[]; readonly doing: Doing } | undefined
+  /** Where each item of a list stood first. */
+  readonly begun: Map<string, number>
+}
+
+export const createTaskList = (): TaskList => ({ tasks: undefined, begun: new Map() })
+
+/** An item of the assistant's own list. */
+export type Task = {
+  readonly text: string
+  readonly state: LineState
+  /** By which the agent names it, and where it was last heard of, in a list that is kept item by item. */
+  readonly id?: string
+  readonly doing?: Doing
+}
+
+/** What one call says of one item: a new one has no id before its result tells one. */
+export type TaskChange = {
+  readonly id?: string
+  readonly text?: string
+  readonly state?: LineState
+  readonly isGone: boolean
+}
+
+/** Items of one list: longer ones are a backlog, and the first open ones matter. */
+const maxTasks = 40
+
+const textKeys = ["content", "step", "title", "task", "description", "text", "subject", "name"]
+const stateKeys = ["status", "state", "done", "completed", "checked", "finished"]
+const doneState = /^(?:done|completed?|finished|closed|true|x)$/i
+const failedState = /^(?:failed|cancell?ed|blocked|abandoned|skipped)$/i
+const openState = /^(?:in[_ -]?progress|active|doing|started|current|wip)$/i
+
+const isRecord = (value: unknown): value is object => typeof value === "object" && value !== null
+
+/** The tasks in the input of a tool that keeps a list: the first list of records with a text each, or a text with checkboxes. */
+export function tasksIn(input: unknown): readonly Task[] {
+  if (typeof input === "string") return checkboxesIn(input)
+  if (!isRecord(input)) return []
+  for (const key in input) {
+    const value: unknown = Reflect.get(input, key)
+    if (Array.isArray(value)) {
+      const tasks = value.slice(0, maxTasks).flatMap(taskOf)
+      if (tasks.length > 0) return tasks
+    } else if (typeof value === "string") {
+      const tasks = checkboxesIn(value)
+      if (tasks.length > 0) return tasks
+    }
+  }
+  return []
+}
+
+function taskOf(item: unknown): readonly Task[] {
+  if (!isRecord(item)) return []
+  const state = stateKeys.map((key): unknown => Reflect.get(item, key)).find((value) => value !== undefined)
+  const known = textKeys.map((key): unknown => Reflect.get(item, key)).find((value) => typeof value === "string")
+  // Whatever its key: what an item says beside its state is longer than that, and not an id.
+  const found =
+    known ?? Object.values(item).find((value) => typeof value === "string" && value !== state && /\s/.test(value))
+  if (typeof found !== "string" || found.trim() === "" || state === undefined) return []
+  return [{ text: oneLine(found, maxLineLength), state: stateOf(String(state)) }]
+}
+
+const idKeys = ["taskId", "task_id", "todoId", "todo_id", "id"]
+const goneState = /^(?:deleted|removed)$/i
+
+/** The item that a call makes or changes. */
+export function taskChangeIn(input: unknown): TaskChange {
+  const textUnder = (keys: readonly string[]): string | undefined => {
+    const found = isRecord(input) ? keys.map((key): unknown => Reflect.get(input, key)) : []
+    const value = found.find((one) => typeof one === "string" || typeof one === "number")
+    return value === undefined || String(value).trim() === "" ? undefined : String(value)
+  }
+  const [id, state, text] = [textUnder(idKeys), textUnder(stateKeys), textUnder(["subject", ...textKeys])]
+  return {
+    isGone: goneState.test(state ?? ""),
+    ...(id === undefined ? {} : { id }),
+    ...(state === undefined ? {} : { state: stateOf(state) }),
+    ...(text === undefined ? {} : { text: oneLine(text, maxLineLength) }),
+  }
+}
+
+/** Write down what a call says of an item; `told` is the id that its result gives a new one. */
+export function recordTask(
+  list: TaskList,
+  { id: named, text, state, isGone }: TaskChange,
+  told: string | undefined,
+  doing: Doing,
+): void {
+  const items = list.tasks?.items ?? []
+  const id = named ?? told
+  const known = items.find((item) => item.id !== undefined && item.id === id)
+  if (known === undefined && (text === undefined || named !== undefined)) return
+  const item: Task = {
+    ...{ text: text ?? known?.text ?? "", state: state ?? known?.state ?? "next", doing },
+    ...(id === undefined ? {} : { id }),
+  }
+  const others = items.filter((one) => one !== known && one.doing !== undefined)
+  if (!list.begun.has(item.text)) list.begun.set(item.text, doing.at)
+  list.tasks = { items: [...others, ...(isGone ? [] : [item])].slice(-maxTasks), doing }
+}
+
+const stateOf = (word: string): LineState =>
+  doneState.test(word) ? "done" : failedState.test(word) ? "failed" : openState.test(word) ? "open" : "next"
+
+const checkbox = /^[ \t]{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]{1,3}\[([ xX✓✔~-])\][ \t]{1,3}(\S.{0,600})$/
+
+/** How much of a text is read for checkboxes. */
+const maxRead = 40_000
+
+/** Lines with a checkbox: `- [x] done`, `- [ ] to do`. */
+export function checkboxesIn(text: string): readonly Task[] {
+  if (!text.includes("[")) return []
+  const tasks: Task[] = []
+  for (const line of text.slice(0, maxRead).split("\n")) {
+    const found = checkbox.exec(line.slice(0, 700))
+    if (found === null || tasks.length >= maxTasks) continue
+    tasks.push({ text: oneLine(found[2] ?? "", maxLineLength), state: /[xX✓✔]/.test(found[1] ?? "") ? "done" : "next" })
+  }
+  return tasks
+}
+
+/** The list as it stands now. One that is written anew words its items anew: what is new on it was begun with what is gone undone. */
+export function keepTasks(list: TaskList, items: readonly Task[], doing: Doing): void {
+  const before = list.tasks?.items ?? []
+  const isSame = before.some((old) => items.some(({ text }) => isReworded(old.text, text)))
+  const left = before.filter((old) => isToDo(old) && !items.some(({ text }) => text === old.text))
+  const begun = Math.min(doing.at, ...(isSame ? left : []).flatMap(({ text }) => list.begun.get(text) ?? []))
+  const kept = new Set(before.flatMap((old) => (isToDo(old) ? [old.text] : [])))
+  list.tasks = { items, doing }
+  for (const { text } of items) if (!kept.has(text) || !list.begun.has(text)) list.begun.set(text, begun)
+}
+
+/** Do two items say the same, or one of them most of the other in fewer words? */
+function isReworded(one: string, other: string): boolean {
+  if (one === other) return true
+  const [few = [], many = []] = [one, other].map(wordsIn).toSorted((a, b) => a.length - b.length)
+  return few.length >= leastWords && few.filter((word) => many.includes(word)).length >= mostWords * few.length
+}
+const wordsIn = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []
+const [leastWords, mostWords] = [3, 0.75]
+
+export const isToDo = ({ state }: Task): boolean => state === "open" || state === "next"
+
+/** Messages of the user, and messages of all, after which a list that nobody touched says nothing of how things stand. */
+const [heardSince, messagesSince] = [3, 40]
+
+/** Was the list left as it was, while the user and the work went on? `heard`: where the user spoke. */
+export function isListLeft({ tasks }: TaskList, heard: readonly number[], end: number): boolean {
+  if (tasks === undefined) return false
+  const { at } = tasks.doing
+  return end - at > messagesSince && heard.filter((place) => place > at).length > heardSince
+}
+
+/** Where the first item was put on the list that is still to be done; nothing where all are done or there is no list. */
+export function openSince({ tasks, begun }: TaskList): number | undefined {
+  const open = tasks?.items.filter(isToDo) ?? []
+  const places = open.flatMap(({ text }) => begun.get(text) ?? [])
+  return places.length === 0 ? undefined : Math.min(...places)
+}
