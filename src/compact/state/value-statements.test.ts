@@ -31,6 +31,7 @@ test.each([
   ["The quote came to $89,948.69.", ["$89,948.69"]],
   ["The login page broke with commit 405acf9e4ff0.", ["405acf9e4ff0"]],
   ["Make the request timeout 9276 ms after all.", ["9276 ms"]],
+  ["The binding energy is −14.12 ± 0.19 kcal/mol.", ["14.12 ± 0.19"]],
   ["支付网关的端口是 8443。", ["8443"]],
 ])("the exact values of a sentence: %s", (text, values) => {
   expect(only(text).values.map(({ value }) => value)).toEqual(values)
