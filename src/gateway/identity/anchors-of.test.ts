@@ -36,3 +36,14 @@ test("an id built from a time is identified by the time, whatever name precedes 
 test("a random id is enough", () => {
   expect(anchorsIn(call(seal, "call_8f3kd02mXz71"))).toEqual(["call_8f3kd02mXz71"])
 })
+
+test("an id that a client made up for a result alone identifies the conversation as well", () => {
+  const id = "read_file-1794822400469-023cd70a13e62"
+  const answered = JSON.stringify({
+    contents: [
+      { role: "model", parts: [call(undefined)] },
+      { role: "user", parts: [{ functionResponse: { id, name: "bash", response: { output: "ok" } } }] },
+    ],
+  })
+  expect(decodeRequest("gemini", answered).messages.flatMap(anchorsOf)).toEqual([id])
+})

@@ -289,7 +289,9 @@ const keptAnchors = createPerObject((message: Message): readonly string[] => [
 
 function anchorsIn(part: Part): readonly string[] {
   if (part.type === "tool-call" || part.type === "tool-result") {
-    const id = isRandomId(part.callId) ? part.callId : timeIn(part.callId)
+    const named =
+      (part.type === "tool-result" && isPlace.test(part.callId) ? madeUpId(part.wire) : undefined) ?? part.callId
+    const id = isRandomId(named) ? named : timeIn(named)
     return id === undefined ? signatureOf(part.wire) : [id]
   }
   if (part.type !== "opaque") return []
@@ -305,6 +307,17 @@ const timeIn = (id: string): string | undefined => time.exec(id.slice(-40))?.[0]
 
 /** Shorter signatures are placeholder words that many conversations share. */
 const leastSignature = 64
+
+/** A call without an id goes by its place. */
+const isPlace = /^m\d+\.\d+$/
+
+/** The id that a client of Gemini made up for a result whose call has none. */
+function madeUpId(wire: string | undefined): string | undefined {
+  const { functionResponse, function_response = functionResponse } = fieldsOf(
+    wire === undefined ? wire : tryParse(wire),
+  )
+  return textField(fieldsOf(function_response), "id")
+}
 
 /** Gemini's calls have ids that clients do not send back; the first call of a response carries a signature of its thoughts. */
 function signatureOf(wire: string | undefined): readonly string[] {
