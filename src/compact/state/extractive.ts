@@ -22,8 +22,10 @@ import { notesOf } from "./notes.ts"
 import { joinRecords, readRecord, recordText } from "./records.ts"
 import {
   assistant,
+  correctedIn,
   isSpent,
   markReplaced,
+  markSlip,
   readValueStatement,
   replaces,
   toldIn,
@@ -53,6 +55,9 @@ export function writeExtractive(
   return inOrder(schema, withSeries(withoutReplaced(all)))
 }
 
+/** A slip is corrected in one of so many next messages of the user. */
+const slipsWithin = 3
+
 /** Statements that are compared: a user says tens of them. */
 const maxCompared = 400
 
@@ -74,6 +79,18 @@ function withoutReplaced(placed: readonly Placed[]): readonly Placed[] {
       ...one,
       line: { ...one.line, text, ...(short === undefined ? {} : { short: markReplaced(short, later) }) },
     })
+  }
+  for (const [n, one] of order.entries()) {
+    for (const wrong of correctedIn(one.line.text)) {
+      // Who corrects himself speaks of what he said just before.
+      const slip = order
+        .slice(Math.max(0, n - slipsWithin), n)
+        .findLast(({ line: { text } }) => markSlip(text, wrong) !== text)
+      if (slip === undefined) continue
+      const { line } = marked.get(slip) ?? slip
+      const short = line.short === undefined ? undefined : markSlip(line.short, wrong)
+      marked.set(slip, { ...slip, line: { ...line, text: markSlip(line.text, wrong), ...present({ short }) } })
+    }
   }
   const known = placed.flatMap((one) => {
     const statement = statedIn(one)

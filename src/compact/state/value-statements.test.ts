@@ -5,8 +5,10 @@ import { createMeter } from "../../tokens/meter.ts"
 import { composeDigest } from "../compose-digest.ts"
 import { readConversation } from "../knowledge.ts"
 import {
+  correctedIn,
   excerptOf,
   markReplaced,
+  markSlip,
   printedIn,
   printedInFile,
   readValueStatement,
@@ -194,4 +196,21 @@ test.each([
   const [earlier] = valueStatementsIn(first)
   const [later] = valueStatementsIn(then)
   expect(earlier !== undefined && later !== undefined && replaces(later, earlier)).toBe(false)
+})
+
+test.each([
+  ["typo, SLU-398 not 389. otherwise fine", ["389"]],
+  ["it's port 8443, not 8080", ["8080"]],
+  ["under 1.14.1 (not 1.15, it's a patch)", ["1.15"]],
+  ["Port 8443 statt 8080 bitte", ["8080"]],
+  ["pas 4512, mais 4521", ["4512"]],
+  ["I have 3 of them, not many", []],
+  ["not before 9", []],
+])("a slip is named by who corrects it: %s", (text, wrong) => expect(correctedIn(text)).toEqual(wrong))
+
+test("a slip is marked where it stands, also behind its prefix, and nothing that only looks like it", () => {
+  expect(markSlip("SLU-412 for modbus, SLU-389 for the rest", "389")).toBe(
+    "SLU-412 for modbus, SLU-389 (superseded) for the rest",
+  )
+  expect(markSlip("port 80, 8080 and 80.5", "80")).toBe("port 80 (superseded), 8080 and 80.5")
 })

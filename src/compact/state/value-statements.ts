@@ -255,6 +255,39 @@ export function markReplaced(text: string, later: readonly ValueStatement[]): st
   return marked
 }
 
+/** A word with a figure in it, and the ways in which people say that one is right and another wrong. */
+const figure = "(?=[\\p{L}\\p{N}#._/:@-]*\\d)[\\p{L}\\p{N}#][\\p{L}\\p{N}_./:@-]*(?<![.:/-])"
+const corrections: readonly RegExp[] = [
+  `(?<right>${figure})(?: ?[,(-] ?| )${anyOf("not", "nicht", "pas", "no", "não", "non", "niet", "nie")} (?<wrong>${figure})`,
+  `(?<right>${figure}) ${anyOf("instead of", "rather than", "statt", "au lieu de", "en (?:vez|lugar) de", "em vez de", "invece di", "in plaats van")} (?<wrong>${figure})`,
+  `${anyOf("not", "nicht", "pas", "no", "não", "non", "niet")} (?<wrong>${figure}),? ${anyOf("but", "sondern", "mais", "sino", "(?:e )?sim", "ma", "maar")} (?<right>${figure})`,
+].map((pattern) => new RegExp(`(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`, "giu"))
+
+/** What somebody says is wrong, with another value in its place: "typo, SLU-398 not 389". */
+export const correctedIn = createRecent(
+  (text: string): readonly string[] =>
+    text.length > maxCorrection
+      ? []
+      : corrections.flatMap((pattern) =>
+          [...text.matchAll(pattern)].flatMap(({ groups: { right = "", wrong = "" } = {} }) =>
+            wrong.length < 2 || right.includes(wrong) ? [] : [wrong],
+          ),
+        ),
+  1000,
+)
+/** A longer message says more than a slip. */
+const maxCorrection = 600
+
+/** The same words with a mark behind a value that was a slip, by itself or behind a prefix: `SLU-389` for 389. */
+export function markSlip(text: string, wrong: string): string {
+  const value = wrong.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&")
+  const place = new RegExp(
+    `(?<![\\p{L}\\p{N}])(?:[\\p{L}\\p{N}]{1,12}[-_#])?${value}(?![\\p{L}\\p{N}_-]|[.,:]\\d| \\(superseded)`,
+    "giu",
+  )
+  return text.replace(place, (found) => `${found}${mark}`)
+}
+
 /** Where a text may be cut near a place: a value is not parted from the mark behind it. */
 export function behindMark(text: string, at: number): number {
   const start = text.indexOf(mark, Math.max(0, at - mark.length + 1))
