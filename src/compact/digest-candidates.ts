@@ -267,7 +267,7 @@ function shortenAct(text: string, length: number): string {
   if (call !== undefined && !isFailed && !isPurpose && repeats(call, end)) return shortenCall(call, length)
   const share = Math.floor(length * (isFailed || isPurpose ? reasonShare : endShare))
   // What the call is about comes before what it gave back.
-  const first = /^[\w.:-]{1,80}\([^,)]{1,70}/.exec(call ?? "")?.[0].length ?? 0
+  const first = firstArgument.exec(call ?? "")?.[0].length ?? 0
   const least = isFailed || first + leastCall / 2 > length ? 0 : first + 5
   const room = Math.max(length - Math.min(end.length, share) - 3, least)
   if (call === undefined || end === "" || room < leastCall) return shortenLine(text, length)
@@ -299,6 +299,9 @@ function shortenCall(call: string, length: number): string {
   const cut = /[\s,=(]/.test(call[kept.length] ?? "") ? kept : kept.replace(/[^\s,=(]{1,60}$/, "")
   return `\`${(cut === "" ? kept : cut).replace(/[\s,=]+$/, "").toWellFormed()}…\``
 }
+
+/** What a call is about: its first argument, and the next one where that says but what is to be done. */
+const firstArgument = /^[\w.:-]{1,80}\((?:(?:action|operation|op|method|mode|type)=[^,)]{1,30}, )?[^,)]{1,70}/
 
 /** In a short line a time is told to the minute. */
 const fullTime = /(\d{4}-\d\d-\d\dT\d\d:\d\d):\d\d(?:\.\d{1,9})?(?:[+-]\d\d:?\d\d|Z)?/g

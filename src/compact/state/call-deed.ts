@@ -228,7 +228,10 @@ function commandNature(
   // What is run on another host stands in quotes.
   const bare = command
     .slice(0, 4_000)
-    .replace(/(^|[;&|\n]\s{0,3})ssh\s[^'"\n]{1,120}(?:'([^'\n]{1,600})'|"((?:[^"\\\n]|\\.){1,600})")/g, "$1$2$3")
+    .replace(
+      /(^|[;&|\n]\s{0,3})(?:ssh\s[^'"\n]{1,120}|ansible\s[^'"\n]{1,120}\s-a\s?)(?:'([^'\n]{1,600})'|"((?:[^"\\\n]|\\.){1,600})")/g,
+      "$1$2$3",
+    )
     .replace(/'[^'\n]{0,600}'/g, "_")
   if (changesForCertain(bare) || curlChanges.test(bare) || (interpreted.test(bare) && acts)) return "yes"
   const { kind, writes } = toolNature(tool, input)
@@ -377,12 +380,20 @@ export function commandDeed(tool: string, input: unknown, command: string): Call
 /** What the agent says beside a command that changes something: "Flash rig A on separate ports", "Rebuild and restart the worker". */
 function purposeIn(input: unknown): string | undefined {
   const told = oneLine(textUnder(input, purposeKeys) ?? "", maxPurpose)
-  const clauses = told.toLowerCase().split(/(?:,|;|\band\b|\bthen\b|&)\s*/)
-  return clauses.some((clause) => purposes.has(/\p{L}+/u.exec(clause)?.[0] ?? "")) ? told : undefined
+  const plain = told
+    .toLowerCase()
+    .replaceAll("ß", "ss")
+    .normalize("NFD")
+    .replace(/\p{Mn}/gu, "")
+  const clauses = plain.split(/(?:,|;|&|(?<!\p{L})(?:and|then|et|puis|und|dann|y|e|luego|poi|en|och)(?!\p{L}))\s*/u)
+  const isMeant =
+    clauses.some((clause) => purposes.has(/\p{L}+/u.exec(clause)?.[0] ?? "")) || purposesElsewhere.test(told)
+  return isMeant ? told : undefined
 }
 const purposeKeys = ["description", "explanation", "purpose", "intent", "_i"]
 const maxPurpose = 90
 const purposes = wordSet(...lists.purposes)
+const purposesElsewhere = new RegExp(anyOf(lists.purposesIdeographic))
 
 /** What a cell of a notebook gives to a shell, if that is all of it. */
 function shellLines(command: string): string | undefined {

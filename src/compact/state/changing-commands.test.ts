@@ -17,6 +17,11 @@ test.each([
   "./scripts/deploy.sh prod",
   "nohup make bench > out.log &",
   "git branch -D old",
+  "ansible-playbook site.yml --limit web",
+  "ansible web-03 -b -m systemd -a _",
+  "bq rm -f -t dev:old.sales",
+  "esptool.py --chip esp32c3 --port /dev/ttyUSB0 --baud 460800 write_flash 0x10000 app.bin",
+  'openocd -f board.cfg -c "program app.elf verify reset exit"',
 ])("changes something: %s", (command) => {
   expect(changesForCertain(command)).toBe(true)
 })
@@ -33,6 +38,10 @@ test.each([
   "python manage.py migrate:status",
   "grep -rn 'rm ' src",
   "file release",
+  "ansible-playbook site.yml --limit web --check --diff",
+  "ansible all -m ping",
+  "bq query --dry_run < a.sql",
+  "esptool.py --port /dev/ttyUSB0 chip_id",
 ])("changes nothing that is certain: %s", (command) => {
   expect(changesForCertain(command)).toBe(false)
 })
@@ -58,4 +67,21 @@ test("a tool that is named after a program takes what stands behind its name, an
 test("a cell of a notebook is a program", () => {
   const deed = deedOf({ tool: "notebook_run", input: { kernel: "py311", cell: "print(fit(plate, top=50))" } })
   expect(deed).toMatchObject({ type: "command", command: "print(fit(plate, top=50))" })
+})
+
+test("what is run on a host stands in quotes, and a runner's own word for it is no change", () => {
+  const nature = (command: string) => deedOf({ tool: "bash", input: { command } })
+  expect(nature("ansible web-05 -b -m shell -a 'cp -p a b && systemctl reload nginx'")).toMatchObject({
+    changes: "yes",
+  })
+  expect(nature("ansible web-05 -b -m shell -a 'ls -l /etc/ssl'")).not.toMatchObject({ changes: "yes" })
+})
+
+test.each([
+  ["Déclencher le backfill d'octobre", "yes"],
+  ["Deployen und Worker neustarten", "yes"],
+  ["ワーカーを再起動する", "yes"],
+  ["Journal du 12 octobre", "maybe"],
+])("what the agent says that a command is for, in its language: %s", (description, changes) => {
+  expect(deedOf({ tool: "Bash", input: { command: "fleetrun job 7", description } })).toMatchObject({ changes })
 })

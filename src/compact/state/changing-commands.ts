@@ -64,6 +64,8 @@ const changingForms: readonly RegExp[] = [
   /^gh api .{0,300}(?:-X|--method)[ =]?(?:POST|PUT|PATCH|DELETE)/i,
   /^(?:psql|mysql|sqlite3|wp db query) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b/i,
   /^create-\w/,
+  /^ansible .{0,200}\s-m (?:ansible\.builtin\.)?(?:systemd|service|copy|template|apt|yum|dnf|package|file|user|group|lineinfile|cron|reboot|mount|pip|get_url)(?![\w.])/,
+  /^gcloud composer .{0,200}\s(?:trigger|clear|pause|unpause|backfill)\s/,
   /^openocd .{0,400}["'\s](?:program|flash|load_image) /,
 ]
 const migrating = new RegExp(

@@ -1,4 +1,5 @@
 import { anyOf } from "../../language/word-lists.ts"
+import { changesForCertain } from "./changing-commands.ts"
 import words from "./command-words.json" with { type: "json" }
 /**
  * What a command line runs, so that a later run of the same thing is known: agents write a command in many ways, with other steps around it.
@@ -94,9 +95,15 @@ export const covers = (well: string, failed: string): boolean =>
 
 /** A command without the steps that only prepare or look, where others are left. A loop or a branch is one step, and a call is no command. */
 export function mainSteps(command: string): string {
+  // A text in quotes that was cut has no end, and what stands in it is no step.
+  if ((command.match(/(?<!\\)'/g)?.length ?? 0) % 2 === 1) return command
   if (!/&&|;/.test(command) || /(?:^|[;\s])(?:do|then|esac)\s|^[\w.:-]{1,80}\(/.test(command)) return command
   const steps = command.match(/(?:"(?:\\.|[^"\\]){0,400}"|'[^']{0,400}'|(?<!&)&(?!&)|[^&;"']|["'])+(?:&&|;)?/g) ?? []
-  const main = steps.map((step) => step.trim()).filter((step) => /[^&;]/.test(step) && !preparing.test(step))
+  const left = steps.map((step) => step.trim()).filter((step) => /[^&;]/.test(step) && !preparing.test(step))
+  const doing = left.filter((step) => changesForCertain(step))
+  const main = doing.length === 0 ? left : doing
+  // What only prepares elsewhere may be all that is changed here.
+  if (doing.length === 0 && steps.some((step) => changesForCertain(step))) return command
   return main.length === 0 ? command : main.join(" ").replace(/\s{0,3}(?:&&|;)$/, "")
 }
 const preparing = new RegExp(`^${anyOf(words.preparing)}(?![\\w-])`)

@@ -91,6 +91,9 @@ test("a call that the user rejected says so, with what he said to it", () => {
     line: "no. 20 ms is in the contract.",
   })
   expect(outcomeOf(textEnds("exec command rejected by user"), true)).toEqual({ failed: true, rejected: true })
+  const codex =
+    'exec_command failed for `/bin/bash -lc "kill -9 7"`: CreateProcess { message: "Rejected(\\"rejected by user\\")" }'
+  expect(outcomeOf(textEnds(codex), true)).toEqual({ failed: true, rejected: true })
   expect(rejected("The user denied this operation. <feedback>use the other port</feedback>").line).toBe(
     "use the other port",
   )

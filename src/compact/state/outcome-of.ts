@@ -166,15 +166,18 @@ export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, print
 }
 
 /** What the user said to a call that he rejected, as clients report it; empty where he said nothing. */
-function rejectionIn({ head, length }: ResultText): string | undefined {
-  if (length > edgeOfRejection || !rejects.test(head.slice(0, maxRejection))) return undefined
+function rejectionIn({ head, tail, length }: ResultText): string | undefined {
+  const isRejected = rejects.test(head.slice(0, maxRejection)) || rejectedAtEnd.test(tail.slice(-maxRejection))
+  if (length > maxRejected || !isRejected) return undefined
   const [, said = "", feedback = said] =
     /the user said:\s*([^\n]{1,400})|<feedback>\s*([^<\n]{1,400})|(?<=user )(?:feedback|message|reason):\s*([^\n]{1,400})/i.exec(
-      head.slice(0, edgeOfRejection),
+      head.slice(0, maxRejected),
     ) ?? []
   return feedback.trim()
 }
-const [maxRejection, edgeOfRejection] = [300, 1_200]
+const [maxRejection, maxRejected] = [300, 1_200]
+/** Behind the command, which a client repeats: `Rejected("rejected by user")`. */
+const rejectedAtEnd = /\bRejected\(\W{0,4}rejected by (?:the )?user/
 const rejects = new RegExp(anyOf(words.rejectedByUser), "i")
 
 /** Where several suites were run, the count of the last one that failed. */
@@ -204,9 +207,14 @@ const maxTable = 1_500
 
 /** Does a line or two say that something is another now: "rolled back (revision 90)", "image_format: avif -> webp"? */
 const saysChanged = ({ whole = "" }: ResultText): boolean =>
-  (whole.length <= shortNews && whole.trim().split("\n").length <= 3 && changed.test(whole) && !doubts.test(whole)) ||
+  (whole.length <= shortNews &&
+    whole.trim().split("\n").length <= 3 &&
+    changed.test(whole.replace(ranRemotely, "")) &&
+    !doubts.test(whole)) ||
   (whole.length <= brief && wasAndIs.test(whole))
 const shortNews = 240
+/** How a runner heads the output of any command on a host: `web-01 | CHANGED | rc=0 >>`. */
+const ranRemotely = /\| CHANGED \| rc=\d+ >>/g
 
 /** The last line in which a program says, behind its own mark, what it changed: `[*] Saved SAM to C:\\Temp`. */
 function changeIn({ tail }: ResultText): string | undefined {
