@@ -309,8 +309,8 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
     return { type: "call", tool, text, input, changes }
   }
   // `file(action=list)` and `manage_order(action=view)` look: what is asked of the tool says more than such a name.
-  const asked = verb === undefined || verb === "service" ? toolVerb(action ?? "") : undefined
-  const does = asked ?? verb
+  const asked = toolVerb(action ?? "")
+  const does = verb === undefined || verb === "service" || asked === "lookup" ? (asked ?? verb) : verb
   const isGesture = does === "gesture" || (handles.test(tool) && onElement(input))
   const changes = does === "lookup" ? "no" : isGesture ? "little" : does === undefined ? "maybe" : "yes"
   return { type: "call", tool, text: callText(tool, input), input, changes }

@@ -49,6 +49,9 @@ function* entriesOf(record: object, room: number, depth: number): Generator<stri
     if (++count > maxMembers) return yield "…"
     yield `${oneLine(key, maxValueLength)}=${secretKey.test(key) ? "…" : valueText(value, room, depth + 1)}`
   }
+  // Who passes nothing but empty fields empties them.
+  if (count === 0 && depth > 0)
+    for (const key of Object.keys(record).slice(0, maxMembers)) yield `${oneLine(key, maxValueLength)}=null`
 }
 
 /** What a record of the work does not repeat: whoever needs it again finds it where it was kept. */
