@@ -6,6 +6,7 @@ import type { Declared } from "./contracts.ts"
 import { controlsOff, namesControl } from "./controls.ts"
 import { hostOfWord, isSecretUrl } from "./hosts.ts"
 import { type Leaf, open, openAll } from "./leaf.ts"
+import { foundIn } from "./options.ts"
 import { folderField, patchedFiles, patchedTexts, pathFact } from "./paths.ts"
 import words from "./secret-words.json" with { type: "json" }
 import { secretStore } from "./secrets.ts"
@@ -30,9 +31,7 @@ const readSqlInto = (reading: ProgramReading, text: string, environments: readon
     if (environments.length === 0) reading.destructions.push({ kind: "unknown", environments })
   }
   // A file that is read or written under an address, and what adds to the program itself.
-  for (const [, address = ""] of text.matchAll(
-    /\b(?:from|join|copy|attach|to|into)\s+'([a-z][a-z\d+]{1,10}:\/\/[^']+)'/gi,
-  )) {
+  for (const address of foundIn(text, /\b(?:from|join|copy|attach|to|into)\s+'([a-z][a-z\d+]{1,10}:\/\/[^']+)'/gi)) {
     reading.network = true
     readUrlInto(reading, address)
   }
@@ -116,10 +115,7 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
     for (const control of controlsOff(fold(setting))) reading.controlsOff.add(control)
   // Commands that a database client runs itself, such as `\!` and `\copy … program`.
   for (const { text: sql } of facts.sql) {
-    for (const [, program, rest] of sql.matchAll(
-      /\\copy\b[^\n]{0,4000}?\b(?:to|from)\s+program\s+'((?:[^'\n]|'')*)'|^\s*\\(?:!|o\s*\||g\s*\|)\s*(.+)$/gim,
-    ))
-      readShellInto(reading, (program ?? rest ?? "").replaceAll("''", "'"))
+    for (const program of foundIn(sql, clientPrograms)) readShellInto(reading, program.replaceAll("''", "'"))
     if (/\\(?:gexec|ir?|include(?:_relative)?)\b/.test(sql)) {
       open(reading.open, "statements", "it runs statements that are put together when it runs")
       if (facts.environments.length === 0) reading.destructions.push({ kind: "unknown", environments: [] })
@@ -135,6 +131,9 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
   for (const [path, content] of facts.written)
     if (content !== undefined) reading.written.push(...scriptsOf(path, content))
 }
+
+const clientPrograms =
+  /\\copy\b[^\n]{0,4000}?\b(?:to|from)\s+program\s+'((?:[^'\n]|'')*)'|^\s*\\(?:!|o\s*\||g\s*\|)\s*(.+)$/gim
 
 /** Lines for the client itself that show things or choose a database, and are no statements. */
 const clientLines =
@@ -196,8 +195,8 @@ function scriptsOf(path: string, content: string): readonly string[] {
         .join("\n"),
     ]
   if (!/(?:^|\/)package\.json$/.test(path)) return []
-  return [...content.matchAll(/"[\w:-]+"\s*:\s*"((?:[^"\\]|\\.)*)"/g)]
-    .map(([, script = ""]) => script.replaceAll('\\"', '"'))
+  return foundIn(content, /"[\w:-]+"\s*:\s*"((?:[^"\\]|\\.)*)"/g)
+    .map((script) => script.replaceAll('\\"', '"'))
     .filter((script) => /\s/.test(script))
 }
 
@@ -271,7 +270,7 @@ function printsSecrets(code: string): boolean {
 }
 
 function readCodeInto(reading: ProgramReading, code: string, language = "other"): void {
-  for (const [, script = ""] of code.matchAll(scriptCells)) readShellInto(reading, script)
+  for (const script of foundIn(code, scriptCells)) readShellInto(reading, script)
   const commands = notebookScript(code)
   if (commands.trim() !== "") readShellInto(reading, commands)
   const facts = codeFacts(code, language)
@@ -285,7 +284,7 @@ function readCodeInto(reading: ProgramReading, code: string, language = "other")
   const targets = targetEnvironments(facts.literals)
   for (const [, server = "", sql = ""] of code.matchAll(/^\s*%%?sql\b[ \t]*(\S*:\/\/\S*)?([\s\S]*)/gm))
     readSqlInto(reading, sql, targetEnvironments([server]))
-  const folders = [...code.matchAll(/\bchdir\s*\(\s*["'`]([^"'`\n]{1,500})["'`]/g)].map(([, folder = ""]) => folder)
+  const folders = foundIn(code, /\bchdir\s*\(\s*["'`]([^"'`\n]{1,500})["'`]/g)
   if (facts.destructive || (targets.includes("production") && facts.takesAway))
     reading.destructions.push({ kind: "data", environments: targets })
   // Beside statements, which are read by themselves, a program of which nobody has said that it only looks.
@@ -301,13 +300,8 @@ function readCodeInto(reading: ProgramReading, code: string, language = "other")
   }
   const takesFolders =
     /\b(?:copytree|rglob|os\.walk|make_archive|cpSync|readdirSync|Dir\.glob|iterdir|scandir|listdir)\b/.test(code)
-  const access = facts.effects.has("delete")
-    ? "delete"
-    : facts.effects.has("write")
-      ? "write"
-      : facts.effects.has("execute")
-        ? "unknown"
-        : "read"
+  const changing = (["delete", "write"] as const).find((effect) => facts.effects.has(effect))
+  const access = changing ?? (facts.effects.has("execute") ? "unknown" : "read")
   for (const literal of facts.literals) {
     if (looksLikeSql(literal))
       readSqlInto(reading, literal, targetEnvironments(facts.literals.filter((one) => one !== literal)))

@@ -28,6 +28,7 @@ import { type RunCode, type RunCommand, type RunScript, runOf } from "./commands
 import { destroyedBy, mutationsIn } from "./graphql.ts"
 import { isPaymentUrl } from "./hosts.ts"
 import { emptyList, type Finished, type OpenKind, open, openAll } from "./leaf.ts"
+import { fromOperand } from "./options.ts"
 import { type PathFact, pathFact } from "./paths.ts"
 import { opensSecret, printsSecret, secretStore } from "./secrets.ts"
 import { asPattern, unknownPart } from "./shell-words.ts"
@@ -163,9 +164,8 @@ const plainWord = (word: string): string => {
 /** A command as one line; of git, its verb comes first, whatever options stand before it. */
 function lineOf(name: string, words: readonly string[]): string {
   if (name !== "git" && name !== "hub") return [name, ...words.map(plainWord)].join(" ")
-  const valued = /^(?:-[cC]|--(?:git-dir|work-tree|namespace|exec-path))$/
-  const at = words.findIndex((word, index) => !word.startsWith("-") && !valued.test(words[index - 1] ?? ""))
-  return ["git", ...(at < 0 ? words : words.slice(at)).map(plainWord)].join(" ")
+  const own = fromOperand(words, /^(?:-[cC]|--(?:git-dir|work-tree|namespace|exec-path))$/)
+  return ["git", ...(own.length === 0 ? words : own).map(plainWord)].join(" ")
 }
 
 function readCommand(reading: Reading, command: RunCommand): void {
