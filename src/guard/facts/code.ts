@@ -4,28 +4,8 @@ import { argumentsOf, argumentTexts, literal, plainCode, type TextNames, unescap
 import words from "./code-words.json" with { type: "json" }
 import type { Effect } from "./command-table.ts"
 import { namesControl } from "./controls.ts"
-import { type Open, type OpenFacts, type OpenKind, open } from "./leaf.ts"
+import { type Open, type OpenKind, open } from "./leaf.ts"
 import { foundIn } from "./options.ts"
-
-/** What a program in a language other than a shell's does as far as its calls say, with the texts quoted in it. */
-type CodeFacts = {
-  readonly effects: ReadonlySet<Effect>
-  readonly literals: readonly string[]
-  /** Addresses that it calls, as far as they are written out. */
-  readonly urls: readonly string[]
-  /** Commands that it hands to a shell. */
-  readonly scripts: readonly string[]
-  readonly destructive: boolean
-  /** It overwrites or deletes what others have in a repository. */
-  readonly overwrites: boolean
-  /** It has a call of a connection or a client that is not known to look. */
-  readonly acts: boolean
-  /** It has a call whose name says that something is taken away. */
-  readonly takesAway: boolean
-  /** What shows only when it runs, with the reason. */
-  readonly unresolved: OpenFacts
-  readonly tooMany: boolean
-}
 
 /** Quoted texts of one program that are looked at. */
 const maxLiterals = 5_000
@@ -182,8 +162,8 @@ const sums =
 /** Calls that send something, whatever the library. */
 const posting = /(?:\.|->|::)(?:post|put|patch)(?:_form|form|async|json|forobject|data)?\s*\(/i
 
-/** Read program text of any language by the calls that most of them have. */
-export function codeFacts(code: string, language = "other"): CodeFacts {
+/** What a program in a language other than a shell's does as far as its calls say, with the texts quoted in it. */
+export function codeFacts(code: string, language = "other") {
   const { text, names } = plainCode(code)
   const effects = new Set(calls.filter(([, pattern]) => pattern.test(text)).map(([effect]) => effect))
   if (/awk$/.test(language) && /\/inet[46]?\/(?:tcp|udp)\//.test(text)) effects.add("network")
@@ -225,15 +205,21 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
   return {
     effects,
     literals,
+    /** Addresses that it calls, as far as they are written out. */
     urls,
+    /** Commands that it hands to a shell. */
     scripts,
     destructive:
       /\brmtree\s*\(|\brimraf\b|\bdropDatabase\b|\bdeleteMany\(\s*(?:\{\s*\})?\s*\)|\.drop\(\s*\)|recursive\s*:\s*true[^)]{0,80}force|\bflush(?:all|db)\b|\.drop_?(?:database|collection|all)\(/i.test(
         text,
       ),
+    /** It overwrites or deletes what others have in a repository. */
     overwrites: repositories.test(text) && overwrites.test(text),
+    /** It has a call of a connection or a client that is not known to look. */
     acts: strange !== undefined && methodCalls(text).some((name) => !looking.test(name)),
+    /** It has a call whose name says that something is taken away. */
     takesAway: takingAway.test(text),
+    /** What shows only when it runs, with the reason. */
     unresolved,
     tooMany: literals.length >= maxLiterals,
   }

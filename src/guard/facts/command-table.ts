@@ -8,6 +8,10 @@ import { anyWord } from "./words.ts"
 /** What a command may do to the world. */
 export type Effect = Words<"read write delete network install privilege send deploy execute remote-code pay unknown">
 
+/** Does a command with these effects change something? */
+export const changesSomething = (effects: ReadonlySet<Effect>): boolean =>
+  (["write", "delete", "send", "deploy", "install"] as const).some((effect) => effects.has(effect))
+
 /** Commands that only look, beside what their options may do. */
 const readers = wordSet(...words.readers)
 

@@ -1,7 +1,9 @@
 import { anyOf } from "../../language/word-lists.ts"
+import { present } from "../../message/present.ts"
 import { type Action, type Environment, targetEnvironments } from "./action.ts"
 import { finished, newReading, type ProgramReading, type Programs, readFields } from "./call-fields.ts"
 import { codeFacts } from "./code.ts"
+import { changesSomething } from "./command-table.ts"
 import type { Declared } from "./contracts.ts"
 import { controlsOff, namesControl } from "./controls.ts"
 import { hostOfWord, isSecretUrl } from "./hosts.ts"
@@ -93,8 +95,9 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
       if (action !== undefined) reading.actions.add(action)
     }
     reading.network ||= effects.has("network") || effects.has("install")
-    reading.changes ||= changing.some((effect) => effects.has(effect))
-    reading.elsewhere ||= !isLocal && changing.some((effect) => effects.has(effect))
+    const isChanging = changesSomething(effects)
+    reading.changes ||= isChanging
+    reading.elsewhere ||= !isLocal && isChanging
     // Skipped: a script for a shell is read on its own, and reading changes nothing, also with sudo.
     const isShell = /^(?:ba|z|da|k)?sh (?:-\S+ )*-\w*c /.test(line)
     const isRead = [...effects].every((effect) => effect === "read" || effect === "privilege") && effects.has("read")
@@ -104,7 +107,7 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
       ? line.replace(/\s--no-audit\b/g, "")
       : named(withoutMessage(line))
     if (!looks) for (const control of controlsOff(fold(`${told} ${fed}`))) reading.controlsOff.add(control)
-    const governs = !effects.has("read") && changing.some((effect) => effects.has(effect))
+    const governs = !effects.has("read") && isChanging
     const isSystem = effects.has("privilege") || clouds.test(line)
     // The object of the change comes from a pipe, and the script names a control.
     const isFedControl = / \*(?= |$)/.test(line) && namesControl(fold(text.slice(0, 20_000)))
@@ -167,8 +170,6 @@ const controlCommands = anyOf(
 )
 /** Services of clouds that are there to guard: what is changed in one may be a control. */
 const controlServices = new RegExp(`^${controlCommands}`)
-
-const changing = ["write", "delete", "send", "deploy", "install"] as const
 
 /** A command by the first word of its name: the second half of a name is no control by itself. Cmdlets are what they say. */
 const named = (line: string): string =>
@@ -395,16 +396,16 @@ const declaredKind = ({ role, value, text }: Leaf): Kind => {
   return role === "sql" ? "sql" : role === "command" ? "shell" : role === "code" ? "code" : "none"
 }
 
-/** Both what a call does, and what it may do by what is written for later. `later` is absent where nothing is. */
-type ProgramsOf = { readonly now: Programs; readonly later?: Programs }
-
-/** Read every value in its language, and the fields as what they ask for. */
+/**
+ * Read every value in its language, and the fields as what they ask for: what a call does, and what it may do by what is written for later.
+ * `later` is absent where nothing is.
+ */
 export function programsOf(
   tool: string,
   named: ReadonlySet<Action>,
   leaves: readonly Leaf[],
   declared?: Declared,
-): ProgramsOf {
+): { readonly now: Programs; readonly later?: Programs } {
   const reading = newReading()
   const words = wordsOf(tool)
   const runs = named.has("execute") || words.some((word) => shellTool.test(word) || codeTool.test(word))
@@ -422,9 +423,7 @@ export function programsOf(
     if (kind !== "shell" || leaf.encoded) reading.rest.push(leaf)
   }
   readFields(reading, tool, named, leaves)
-  const now = finished(reading)
-  const later = laterPrograms(reading, named, leaves)
-  return later === undefined ? { now } : { now, later }
+  return { now: finished(reading), ...present({ later: laterPrograms(reading, named, leaves) }) }
 }
 
 /** Without any of these, a program has no file, mail or production of which a later run would have to be known. */
