@@ -139,11 +139,10 @@ function filesOf(name: string, words: readonly string[], effects: ReadonlySet<Ef
   if (operands.length === 0 && filters.test(name) && isRecursive(looked) && !skipsHidden(looked))
     placed.push({ word: included(words, "."), access: "read", ...treeOf(".", looked) })
   return [
-    ...found.map((file) =>
-      file.isFolder === true && (file.access !== "read" || effects.has("deploy"))
-        ? { ...file, access: "write" as const, tree: "files" as const }
-        : file,
-    ),
+    ...found.map((file): FileWord => {
+      const isChanged = file.isFolder === true && (file.access !== "read" || effects.has("deploy"))
+      return isChanged ? { ...file, access: "write", tree: "files" } : file
+    }),
     ...placed,
   ]
 }
