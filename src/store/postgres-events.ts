@@ -70,15 +70,12 @@ export function createSharedEvents(database: Database, schema: string, now: () =
   }
 }
 
+type Place = Readonly<Record<"table" | "schema" | "origin", string>> & { readonly now: () => number }
+
 /** Tell what others published in the last `sinceMs` and from now on, each once. The answer ends it. */
 function follow(
   database: Database,
-  {
-    table,
-    schema,
-    origin,
-    now,
-  }: Readonly<Record<"table" | "schema" | "origin", string>> & { readonly now: () => number },
+  { table, schema, origin, now }: Place,
   listener: (event: SharedEvent) => void,
   sinceMs: number,
 ): () => void {
