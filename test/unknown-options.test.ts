@@ -6,8 +6,11 @@ import {
   compactRequest,
   createGuard,
   createHoldfast,
+  findRules,
+  guardSse,
   HoldfastError,
   openOperator,
+  scan,
   streamTurn,
   turn,
 } from "../src/index.ts"
@@ -88,6 +91,9 @@ const cases: readonly Case[] = [
     (weights) => compactRequest(body, plain({ format, strategyOptions: { weights } })),
   ],
   ["createGuard", "onfailure", "onFailure", (wrong) => createGuard([], plain(wrong))],
+  ["findRules", "chanel", "channel", (wrong) => findRules("No tabs.", plain({ channel: "user", ...wrong }))],
+  ["scan", "chanel", "channel", (wrong) => scan("No tabs.", plain({ channel: "tool", ...wrong }))],
+  ["guardSse", "askTimeout", "askTimeoutMs", (wrong) => guardSse(format, [], createGuard([]), plain(wrong))],
   ["turn", "tool", "tools", (wrong) => turn(plain({ ...started, ...wrong }))],
   ["turn", "contextbudget", "contextBudget", (wrong) => streamTurn(plain({ ...started, ...wrong })).result],
   [

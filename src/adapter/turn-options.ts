@@ -116,7 +116,7 @@ export function checkTurnNames(options: TurnOptions): void {
   const { agent, compactionOptions, guard } = options
   if (isObject(agent)) checkOptionNames(agent, agentNames, owner, "agent")
   if (isObject(agent?.model)) checkOptionNames(agent.model, modelNames, owner, "agent.model")
-  if (isObject(guard)) checkGuardNames(guard, owner)
+  if (isObject(guard)) checkGuardNames(guard, owner, "guard")
   if (compactionOptions === undefined) return
   checkOptionNames(compactionOptions, compactionNames, owner, "compactionOptions")
   checkNestedNames(compactionOptions, owner, "compactionOptions.")

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { lazy } from "../language/lazy.ts"
 import type { Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import { findRules } from "../rules/find-rules.ts"
+import { rulesInText } from "../rules/find-rules.ts"
 import { limitStore } from "../session/limit-store.ts"
 import { createSpending } from "../session/state/spending.ts"
 import { createMeter } from "../tokens/meter.ts"
@@ -278,7 +278,7 @@ const sample = "Never push to main. Run the tests before each commit, and ask be
 
 /** Do the work that is slow the first time (compiling patterns, reading the vocabulary) before the first client needs it. */
 function warmUp(): void {
-  for (const channel of ["user", "tool", "document"] as const) findRules(sample, { channel })
+  for (const channel of ["user", "tool", "document"] as const) rulesInText(sample, { channel })
   createMeter({}).text(sample)
 }
 

@@ -23,6 +23,7 @@ import {
 import { decisionRanks } from "./join-guards.ts"
 import {
   approvedVerdict,
+  checkGuardNames,
   checkGuardUse,
   costOf,
   type GuardUse,
@@ -382,11 +383,22 @@ async function settled(
 }
 
 /** Guard a stream of the wire. With nothing refused the bytes that go out are those that came in. */
-export async function* guardSse(
+export function guardSse(
   format: Format,
   wire: Events<SseEvent>,
   guard: Guard,
   use: StreamGuardUse = {},
+): AsyncGenerator<SseEvent, void, undefined> {
+  checkGuardNames(use, "guardSse")
+  checkGuardUse(use)
+  return guardedSse(format, wire, guard, use)
+}
+
+async function* guardedSse(
+  format: Format,
+  wire: Events<SseEvent>,
+  guard: Guard,
+  use: StreamGuardUse,
 ): AsyncGenerator<SseEvent, void, undefined> {
   let state = startEncode(format)
   for await (const event of guardEvents(format, decoded(format, wire), guard, use)) {

@@ -153,10 +153,8 @@ function* judge(judging: Judging, call: ToolCall, circumstances: Circumstances):
   }
 }
 
-type Read = { readonly facts: CallFacts; readonly failure?: string }
-
 /** Reading promises not to throw; if it does all the same, nothing is known about the call, and that is said. */
-function readFacts({ contracts }: Judging, call: ToolCall): Read {
+function readFacts({ contracts }: Judging, call: ToolCall): { readonly facts: CallFacts; readonly failure?: string } {
   try {
     return { facts: factsOf(call, contracts) }
   } catch (error) {

@@ -324,9 +324,9 @@ const guardingNames = optionNames<Guarding & { readonly onJudged?: unknown; read
   "guard mode approve askTimeoutMs circumstances pause onJudged fromRules",
 )
 
-/** Refuse names that are none of ours in somebody's option `guard`. */
-export const checkGuardNames = (guarding: Partial<Guarding>, owner: string): void =>
-  checkOptionNames(guarding, guardingNames, owner, "guard")
+/** Refuse names that are none of ours in somebody's option `guard`, or in the options of a function of the guard itself. */
+export const checkGuardNames = (guarding: Partial<Guarding>, owner: string, within?: "guard"): void =>
+  checkOptionNames(guarding, guardingNames, owner, within)
 
 /** How long a person has to approve a call: some minutes, which is about as long as clients keep a silent connection. */
 export const usualAskTimeoutMs = 120_000

@@ -85,14 +85,12 @@ const maxAtOnce = 64
 /** Longer than any store takes, and shorter than the SDK's default timeout of a minute. */
 export const maxAnswerMs = 30_000
 
-type SourceLimits = { readonly atOnce?: number; readonly answerMs?: number }
-
 const unavailable = (reason: string) => ({ code: "store-unavailable", store: "session", reason }) as const
 
 /** The same source with limits: it refuses rather than queue work, and every query ends. */
 export function limitSource(
   source: McpSource,
-  { atOnce = maxAtOnce, answerMs = maxAnswerMs }: SourceLimits = {},
+  { atOnce = maxAtOnce, answerMs = maxAnswerMs }: { readonly atOnce?: number; readonly answerMs?: number } = {},
 ): McpSource {
   let running = 0
   const limited = async <Value>(ask: () => Promise<Value>): Promise<Value> => {

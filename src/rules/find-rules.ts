@@ -2,6 +2,7 @@ import { lazy } from "../language/lazy.ts"
 import { sentencesIn } from "../language/sentences.ts"
 import { anyOf } from "../language/word-lists.ts"
 import type { Channel, Span } from "../message/message.ts"
+import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
 import { createRecent } from "../message/recall.ts"
 import type { Steps } from "../message/steps.ts"
@@ -34,6 +35,8 @@ export type FindOptions = {
   readonly genre?: "rules"
 }
 
+const findNames = optionNames<FindOptions>()("channel source genre")
+
 /** Finds standing rules in a text: the built-in finder, or one that asks a model. Each rule is a slice of the text, in order and apart. */
 export type RuleFinder = (text: string, options: FindOptions) => Promise<readonly FoundRule[]> | readonly FoundRule[]
 
@@ -45,6 +48,12 @@ const maxRules = 2000
  * documents and what tools print hold rules only where their name or the caller says that they are instructions. Linear in the text.
  */
 export function findRules(text: string, options: FindOptions): readonly FoundRule[] {
+  checkOptionNames(options, findNames, "findRules")
+  return rulesInText(text, options)
+}
+
+/** The same for callers whose options the compiler has checked. */
+export function rulesInText(text: string, options: FindOptions): readonly FoundRule[] {
   const register = registerOf(options)
   const rules: FoundRule[] = []
   if (register === undefined) return rules
@@ -60,7 +69,7 @@ export function findRules(text: string, options: FindOptions): readonly FoundRul
 }
 
 /** The rules in a user's message, kept for a while: the log and the notes of a session each ask for them. */
-export const saidRules = createRecent((text) => findRules(text, { channel: "user" }), 200)
+export const saidRules = createRecent((text) => rulesInText(text, { channel: "user" }), 200)
 
 /**
  * The same rules, found in steps of a few milliseconds. A short text is read in one step; the pause before it is for whoever reads many of
@@ -68,7 +77,7 @@ export const saidRules = createRecent((text) => findRules(text, { channel: "user
  */
 export function* findRulesInSteps(text: string, options: FindOptions): Steps<readonly FoundRule[]> {
   yield
-  if (text.length <= readAtOnce) return isSaid(options) ? saidRules(text) : findRules(text, options)
+  if (text.length <= readAtOnce) return isSaid(options) ? saidRules(text) : rulesInText(text, options)
   const register = registerOf(options)
   const rules: FoundRule[] = []
   if (register === undefined) return rules

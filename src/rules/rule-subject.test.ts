@@ -137,6 +137,7 @@ describe("what two rules must share for the later to take the earlier one's plac
     ["the opposite of a part of it, and it says so", given("a b c"), given("a", { ...allows, text: now }), true],
     ["the opposite of more", given("a"), given("a b", allows), false],
     ["the opposite of more, and it says so", given("a"), given("a b", { ...allows, text: now }), true],
+    ["the opposite of far more, and it says so", given("a"), given("a b c", { ...allows, text: now }), false],
     [
       "the opposite, with nothing in common but a common word",
       given("email"),

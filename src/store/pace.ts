@@ -1,4 +1,4 @@
-import type { Steps } from "../message/steps.ts"
+import { runInSteps, type Steps } from "../message/steps.ts"
 
 /**
  * Divides the time of the event loop. All work in one turn of the loop shares one time limit. Without it, continuations that are resolved
@@ -167,23 +167,9 @@ export function runPaced<Result>(steps: Steps<Result>): Result | Promise<Result>
   const pause = createPause()
   for (;;) {
     const resting = pause()
-    if (resting !== undefined) return inSlices(steps, pause, resting)
+    if (resting !== undefined) return resting.then(() => runInSteps(steps, pause))
     const step = steps.next()
     if (step.done === true) return step.value
-  }
-}
-
-async function inSlices<Result>(
-  steps: Steps<Result>,
-  pause: ReturnType<typeof createPause>,
-  resting: Promise<void>,
-): Promise<Result> {
-  await resting
-  for (;;) {
-    const step = steps.next()
-    if (step.done === true) return step.value
-    const rest = pause()
-    if (rest !== undefined) await rest
   }
 }
 

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto"
 import { promisify } from "node:util"
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync, type ZlibOptions } from "node:zlib"
+import { sha256Hex } from "../message/sha256.ts"
 
 /** A stored text: plain, or deflated UTF-8 if that is smaller. */
 export type PackedText = string | Uint8Array
@@ -57,7 +57,7 @@ export async function unpackText(packed: PackedText): Promise<string> {
 
 /** The hash of a payload: SHA-256 of its UTF-8 in hex. Lone surrogates, which UTF-8 cannot represent, are hashed as their escapes. */
 export function payloadHash(text: string): string {
-  return sha256(text.isWellFormed() ? text : toStorable(text))
+  return sha256Hex(text.isWellFormed() ? text : toStorable(text))
 }
 
 /** What every encrypted text begins with. */
@@ -67,11 +67,7 @@ export const isSealed = (text: string): boolean => text.startsWith(sealedMark)
 
 /** Does a text match its hash? A hash of plain UTF-8 is accepted as well. An encrypted text is checked by whoever has the key. */
 export function isPayload(text: string, hash: string): boolean {
-  return isSealed(text) || payloadHash(text) === hash || (!text.isWellFormed() && sha256(text) === hash)
-}
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text, "utf8").digest("hex")
+  return isSealed(text) || payloadHash(text) === hash || (!text.isWellFormed() && sha256Hex(text) === hash)
 }
 
 /** Precedes the four hex digits of a character that a database cannot store; the character itself is escaped the same way. */

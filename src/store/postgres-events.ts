@@ -70,12 +70,7 @@ export function createSharedEvents(database: Database, schema: string, now: () =
   }
 }
 
-type Place = {
-  readonly table: string
-  readonly schema: string
-  readonly origin: string
-  readonly now: () => number
-}
+type Place = Readonly<Record<"table" | "schema" | "origin", string>> & { readonly now: () => number }
 
 /** Tell what others published in the last `sinceMs` and from now on, each once. The answer ends it. */
 function follow(

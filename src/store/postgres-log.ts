@@ -45,20 +45,21 @@ export function createAppend(database: Database, schema: string, now: () => numb
   }
 }
 
+/** The new end of a log; a session keeps the first agent and tenant that it is given. */
+const newHead = `head_seq = $3, head_hash = $4, updated_ms = $5,
+    agent = case when s.agent = '' then ($2::text[])[1] else s.agent end,
+    tenant = case when s.tenant = '' then ($2::text[])[2] else s.tenant end`
+
 /** The first append creates the session's row; later ones never do, so that they cannot outlive a deletion. */
 const beginLog = (schema: string): string => `
   insert into ${schema}.session as s (id, agent, tenant, head_seq, head_hash, created_ms, updated_ms)
   values ($1, ($2::text[])[1], ($2::text[])[2], $3, $4, $5, $5)
-  on conflict (id) do update set head_seq = $3, head_hash = $4, updated_ms = $5,
-    agent = case when s.agent = '' then ($2::text[])[1] else s.agent end,
-    tenant = case when s.tenant = '' then ($2::text[])[2] else s.tenant end
+  on conflict (id) do update set ${newHead}
   where s.head_seq = $6
   returning id`
 
 const continueLog = (schema: string, isCopy: boolean): string => `
-  update ${schema}.session as s set head_seq = $3, head_hash = $4, updated_ms = $5,
-    agent = case when s.agent = '' then ($2::text[])[1] else s.agent end,
-    tenant = case when s.tenant = '' then ($2::text[])[2] else s.tenant end
+  update ${schema}.session as s set ${newHead}
   where s.id = $1 and s.head_seq = $6${isCopy ? "" : ` and not exists (${duplicates(schema, "$12", "$13")})`}
   returning id`
 

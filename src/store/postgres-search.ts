@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto"
+import { sha256Hex } from "../message/sha256.ts"
 import { toStorable } from "./packed-text.ts"
 import { type Database, postgresRows, type QueryResult } from "./postgres-database.ts"
 import { ownerName, ownerNames, type QueryWord, searchRows, searchTerms, stemsOf } from "./search-terms.ts"
@@ -167,5 +167,5 @@ function wordOf(term: string): string {
 }
 
 function tag(name: string, value: string): string {
-  return `${name}:${createHash("sha256").update(toStorable(value)).digest("hex").slice(0, 32)}`
+  return `${name}:${sha256Hex(toStorable(value)).slice(0, 32)}`
 }

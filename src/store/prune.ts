@@ -2,24 +2,15 @@ import { setImmediate as letOthersWork } from "node:timers/promises"
 import { refuseOption } from "../message/errors.ts"
 import type { Store } from "./store.ts"
 
-type Retention = {
-  /** Sessions updated at or after this time stay. */
-  readonly updatedBeforeMs: number
-  readonly now?: () => number
-}
-
 /** Sessions listed at a time. */
 const BATCH_SESSIONS = 50
 
 /** Delete the sessions that were not written to since a time in the past, and return how many. */
 export async function pruneSessions(
   store: Store,
-  { updatedBeforeMs, now = Date.now }: Retention,
+  { updatedBeforeMs, now = Date.now }: { readonly updatedBeforeMs: number; readonly now?: () => number },
 ): Promise<{ readonly removed: number }> {
-  if (!(updatedBeforeMs <= now())) {
-    const expected = "a moment that has passed"
-    refuseOption("updatedBeforeMs", expected, `${updatedBeforeMs}`)
-  }
+  if (!(updatedBeforeMs <= now())) refuseOption("updatedBeforeMs", "a moment that has passed", `${updatedBeforeMs}`)
   let removed = 0
   for (;;) {
     const batch = await store.sessions({ updatedBeforeMs, limit: BATCH_SESSIONS })

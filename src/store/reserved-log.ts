@@ -1,4 +1,5 @@
 import { HoldfastError, refuseOption } from "../message/errors.ts"
+import { present } from "../message/present.ts"
 import { sha256Hex } from "../message/sha256.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import type { Alias, Head, SessionId, Store, StoredEntry } from "./store.ts"
@@ -83,18 +84,12 @@ async function eraseTenant(store: StoreOfLogs, tenant: string): Promise<number> 
 
 /** Each rule of a tenant becomes the withdrawal of itself, so that the others keep their numbers. */
 const eraseSharedRules = (store: StoreOfLogs, tenant: string): Promise<void> =>
-  rewriteLog(store, sharedRulesLog, (entry) =>
-    entry.type === "rule-pinned" && belongsTo(entry, tenant)
-      ? [
-          {
-            ...withoutKey(entry),
-            type: "rule-unpinned",
-            parent: entry.seq,
-            body: JSON.stringify({ type: "rule-unpinned", pin: entry.seq }),
-          },
-        ]
-      : [entry],
-  )
+  rewriteLog(store, sharedRulesLog, (entry) => {
+    if (entry.type !== "rule-pinned" || !belongsTo(entry, tenant)) return [entry]
+    const { key: _, ...rest } = entry
+    const type = "rule-unpinned"
+    return [{ ...rest, type, parent: entry.seq, body: JSON.stringify({ type, pin: entry.seq }) }]
+  })
 
 const eraseSpending = (store: StoreOfLogs, tenant: string): Promise<void> =>
   rewriteLog(store, spendingLog, (entry) => (belongsTo(entry, tenant) ? [] : [entry]))
@@ -102,10 +97,6 @@ const eraseSpending = (store: StoreOfLogs, tenant: string): Promise<void> =>
 function belongsTo({ body }: StoredEntry, tenant: string): boolean {
   const read = tryParse(body)
   return isObject(read) && read.tenant === tenant
-}
-
-function withoutKey({ key: _, ...entry }: StoredEntry): StoredEntry {
-  return entry
 }
 
 /** Rewrite a reserved log, with what `replace` returns in the place of each entry. */
@@ -156,9 +147,7 @@ function checkAliases(aliases: readonly Alias[]): readonly Alias[] {
     checkText("name", name)
     if (entry !== undefined) checkText("entry", entry)
   }
-  return [
-    ...new Map(aliases.map(({ name, entry }) => [name, entry === undefined ? { name } : { name, entry }])).values(),
-  ]
+  return [...new Map(aliases.map(({ name, entry }) => [name, { name, ...present({ entry }) }])).values()]
 }
 
 function checkCount({ length }: readonly unknown[]): void {

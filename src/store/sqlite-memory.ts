@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto"
 import { createRecent } from "../message/recall.ts"
+import { sha256Hex } from "../message/sha256.ts"
 import { toStorable } from "./packed-text.ts"
 import { ownerName, ownerNames, type QueryWord, searchRows, searchTerms, stemsOf } from "./search-terms.ts"
 import { boundLimit, createMemoryReader, memoryColumns, memoryValues, type SqlDialect } from "./sql-calls.ts"
@@ -136,7 +136,4 @@ const stemTag = (stem: string): string => `w${stem}`
 const tag = (letter: string, name: string): string => letter + tagName(name)
 
 /** The rows of a session share all names but their kind. */
-const tagName = createRecent(
-  (name) => createHash("sha256").update(toStorable(name)).digest("hex").slice(0, 16),
-  maxTagNames,
-)
+const tagName = createRecent((name) => sha256Hex(toStorable(name)).slice(0, 16), maxTagNames)

@@ -9,7 +9,7 @@ import {
 } from "./attribute.ts"
 import { affirms, type Claim, claimIn, grants, steers, withholdsApproval } from "./claim.ts"
 import type { FindingKind } from "./finding.ts"
-import { scan } from "./scan.ts"
+import { scanText } from "./scan.ts"
 
 /** A line that a summarizer wrote, and the ids of the sources that it says the line rests on; none, if it does not say. */
 type DraftedLine = {
@@ -94,7 +94,7 @@ function judge(line: DraftedLine, grounds: Grounds): Verdict {
   })
   const attributions = clauses.map(({ at }) => at)
   const given = [whole, ...attributions].every(({ restsOn }) => restsOn === "authority")
-  const { findings } = given ? { findings: [] } : scan(text, { channel: "tool" })
+  const { findings } = given ? { findings: [] } : scanText(text, { channel: "tool" })
   if (findings.length > 0)
     return { reason: { code: "injection-found", kinds: [...new Set(findings.map(({ kind }) => kind))] } }
   for (const { clause, at } of [{ clause: text, at: whole }, ...clauses]) {
@@ -276,5 +276,5 @@ export function fitForData(value: string, channel: Channel): boolean {
   if (value.length > maxValue) return false
   if (instructs(channel) || isPlain(value)) return true
   if (spoken.test(value) && (directs(value) || steers(value) || claimIn(value) !== undefined)) return false
-  return scan(value, { channel }).findings.length === 0
+  return scanText(value, { channel }).findings.length === 0
 }

@@ -3,6 +3,7 @@ import { normalize, normalizedText, originalSpan, type Survey, survey } from "..
 import { namedPatterns } from "../../language/word-forms.ts"
 import { anyOf } from "../../language/word-lists.ts"
 import { type Channel, instructs, type Span } from "../../message/message.ts"
+import { checkOptionNames, optionNames } from "../../message/option-names.ts"
 import { decodings } from "./decodings.ts"
 import { concept, type Finding, type FindingKind, type Sighting, type Strength } from "./finding.ts"
 import words from "./gate-words.json" with { type: "json" }
@@ -11,6 +12,9 @@ import { gateSentences, type Sentence, type Sketch, type Word } from "./sentence
 
 export type Scanned = { readonly findings: readonly Finding[]; readonly text: string }
 
+type ScanOptions = { readonly channel: Channel }
+const scanNames = optionNames<ScanOptions>()("channel")
+
 /** Taking one attempt out can bring the halves of another together; so often is the rest looked at again. */
 const maxRounds = 6
 
@@ -18,7 +22,13 @@ const maxRounds = 6
  * Look for attempts to steer the model that will read this text. In a channel that may not instruct they are withheld, and the rest
  * stays verbatim; the operator, the system and the user may say what they like, and are only reported on.
  */
-export function scan(text: string, { channel }: { readonly channel: Channel }): Scanned {
+export function scan(text: string, options: ScanOptions): Scanned {
+  checkOptionNames(options, scanNames, "scan")
+  return scanText(text, options)
+}
+
+/** The same for callers whose options the compiler has checked. */
+export function scanText(text: string, { channel }: ScanOptions): Scanned {
   const findings: Finding[] = []
   let spans: readonly Span[] = []
   let withheld = text

@@ -3,7 +3,7 @@ import { anyOf } from "../../language/word-lists.ts"
 import { type Channel, instructs } from "../../message/message.ts"
 import { createRecent } from "../../message/recall.ts"
 import { claimIn } from "../gate/claim.ts"
-import { scan } from "../gate/scan.ts"
+import { scanText } from "../gate/scan.ts"
 import { maxLineLength, maxNoteSources, type Note, oneLine } from "../summary/summary.ts"
 import lists from "./cue-words.json" with { type: "json" }
 
@@ -55,7 +55,7 @@ export const admits = (text: string, channel: Channel): boolean =>
 /** Texts of which the answer is kept: most notes are those of the compaction before. */
 const maxKept = 2000
 
-const isSteady = (text: string, channel: Channel): boolean => scan(text, { channel }).findings.length === 0
+const isSteady = (text: string, channel: Channel): boolean => scanText(text, { channel }).findings.length === 0
 const admitsOfAssistant = createRecent((text) => isSteady(text, "assistant"), maxKept)
 const admitsOfTool = createRecent((text) => isSteady(text, "tool") && claimIn(text) === undefined, maxKept)
 const admitsOfData = (text: string, channel: Channel): boolean =>

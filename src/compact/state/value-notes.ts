@@ -2,7 +2,7 @@ import { anyOf } from "../../language/word-lists.ts"
 import type { ToolCallPart, ToolResultPart } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { createPerObject, createRecent } from "../../message/recall.ts"
-import { scan } from "../gate/scan.ts"
+import { scanText } from "../gate/scan.ts"
 import { callNature } from "../stages/tool-kind.ts"
 import { oneLine } from "../summary/summary.ts"
 import { isAnnouncement, partLabels } from "./assistant-notes.ts"
@@ -204,7 +204,7 @@ const maxNamed = 80
 
 /** Does something in a result try to steer whoever reads it? Then none of its values is worth repeating as a fact. Looked at once. */
 export const holdsSteering = createPerObject(({ content }: ToolResultPart): boolean =>
-  content.some((part) => part.type === "text" && scan(part.text, { channel: "tool" }).findings.length > 0),
+  content.some((part) => part.type === "text" && scanText(part.text, { channel: "tool" }).findings.length > 0),
 )
 
 /** The values that a result says, as records of what was asked for and as sentences; whether there is any record. */

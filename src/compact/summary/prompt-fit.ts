@@ -11,7 +11,7 @@ import {
   textOf,
 } from "../../message/message.ts"
 import { dataFence, fenceData } from "../gate/mark-data.ts"
-import { scan } from "../gate/scan.ts"
+import { scanText } from "../gate/scan.ts"
 
 /** How many characters of an piece are shown, by kind. The first row is what a summary needs of any text; each next one is for a tighter limit. */
 const levels: readonly Readonly<Record<Piece["kind"], number>>[] = [
@@ -205,7 +205,7 @@ const tagStart = new RegExp(`<(?=[\\s/]{0,8}(?:${[...Object.values(tags), dataFe
 export const disarm = (text: string): string => text.replace(tagStart, "&lt;")
 
 /** The text without what tries to steer its reader, where its channel may not. */
-export const sift = ({ text, channel }: Pick<Piece, "text" | "channel">): string => scan(text, { channel }).text
+export const sift = ({ text, channel }: Pick<Piece, "text" | "channel">): string => scanText(text, { channel }).text
 
 /** For our own prompt: the user's words in a fence of their own, everything else as marked data. */
 export function renderFenced(piece: Piece): string {

@@ -60,6 +60,8 @@ const toMinor = (value: number): number | undefined => {
   return minor > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : Math.round(minor)
 }
 
+const atMost = (minor: number): number => Math.min(Number.MAX_SAFE_INTEGER, minor)
+
 function amount(value: number, currency: string | undefined): readonly AmountFact[] {
   const minor = toMinor(value)
   if (minor === undefined) return []
@@ -73,15 +75,20 @@ const currencyOf = (sign: string | undefined, name: string | undefined): string 
       ? undefined
       : (names[name.toLowerCase()] ?? name.toUpperCase())
 
+/** A figure with the word behind it: `2 million`. */
+const scaledValue = (value: string, times: string | undefined): number =>
+  figureValue(value) * (scale[times?.toLowerCase() ?? ""] ?? 1)
+
 /** Sums of money in running text: with a sign, with a code, in words. */
 export function amountsIn(text: string): readonly AmountFact[] {
   const found: AmountFact[] = []
+  const add = (value: string, times: string | undefined, currency: string | undefined): void => {
+    for (const one of amount(scaledValue(value, times), currency)) found.push(one)
+  }
   for (const [, sign, name, value = "", times] of mayBeBefore.test(text) ? text.matchAll(before) : [])
-    for (const one of amount(figureValue(value) * (scale[times?.toLowerCase() ?? ""] ?? 1), currencyOf(sign, name)))
-      found.push(one)
+    add(value, times, currencyOf(sign, name))
   for (const [, value = "", times, sign, name] of mayBeAfter.test(text) ? text.matchAll(after) : [])
-    for (const one of amount(figureValue(value) * (scale[times?.toLowerCase() ?? ""] ?? 1), currencyOf(sign, name)))
-      found.push(one)
+    add(value, times, currencyOf(sign, name))
   for (const { 1: name, index } of mayBeUnit.test(text) ? text.matchAll(unit) : []) {
     const words = text.slice(Math.max(0, index - spelledLength), index)
     const list = words
@@ -101,7 +108,7 @@ function numberIn({ value, text }: Leaf): number | undefined {
   if (typeof value === "number") return value
   if (typeof value === "boolean") return undefined
   const bare = new RegExp(`^\\s{0,20}[+-]?\\s?(${figure})${scaled}\\s{0,20}$`, "i").exec(text.slice(0, 200))
-  if (bare !== null) return figureValue(bare[1] ?? "") * (scale[bare[2]?.toLowerCase() ?? ""] ?? 1)
+  if (bare !== null) return scaledValue(bare[1] ?? "", bare[2])
   const words = text
     .slice(0, 200)
     .toLowerCase()
@@ -154,22 +161,14 @@ export function amountsOf(leaves: readonly Leaf[]): readonly AmountFact[] {
         ? named
         : amount((isMinor(leaf.field) ? value / 100 : value) * times, fieldCurrency(leaf.field) ?? currency)
     const count = quantities.get(leaf.group) ?? 1
-    const priced = whole.map((fact) => ({
-      ...fact,
-      minor: Math.min(Number.MAX_SAFE_INTEGER, Math.round(fact.minor * count)),
-    }))
-    for (const one of whole) found.push(one)
-    for (const one of priced) found.push(one)
+    const priced = whole.map((fact) => ({ ...fact, minor: atMost(Math.round(fact.minor * count)) }))
+    for (const one of [...whole, ...priced]) found.push(one)
     const key = leaf.keys.join(".")
     lines.set(key, [...(lines.get(key) ?? []), ...priced].slice(0, 1_000))
   }
   for (const each of lines.values()) {
-    if (each.length < 2) continue
-    const minor = Math.min(
-      Number.MAX_SAFE_INTEGER,
-      each.reduce((sum, fact) => sum + fact.minor, 0),
-    )
-    found.push({ ...each[0], minor })
+    const minor = atMost(each.reduce((sum, fact) => sum + fact.minor, 0))
+    if (each.length > 1) found.push({ ...each[0], minor })
   }
   return found
 }

@@ -151,10 +151,7 @@ const opensSecret = (words: readonly string[]): boolean =>
     anyWord(words, /^(?:get|read|show|fetch|reveal|view|access|retrieve|export|unwrap|kv)$/) &&
     !anyWord(words, /^(?:list|metadata|write|put|delete|note|notes|file|files|obsidian|status|health)$/)) ||
   (anyWord(words, /^(?:get|read|show|fetch|reveal|view|access|retrieve|export|dump|copy)$/) &&
-    anyWord(
-      words,
-      /^(?:secret|secrets|credential|credentials|password|passwords|keychain|passphrase|1password|onepassword|bitwarden|lastpass|dashlane|keepass\w*|keyring|keyvault|secretsmanager|doppler|infisical|hashicorp|vaultwarden)$/,
-    ))
+    (anyWord(words, secretKeepers) || anyWord(words, /^(?:secrets?|credentials?|passwords?|passphrase|hashicorp)$/)))
 
 /** Variables of an environment are full of keys. */
 const showsVariables = (words: readonly string[]): boolean =>

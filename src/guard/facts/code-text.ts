@@ -1,4 +1,5 @@
 import { anyOf } from "../../language/word-lists.ts"
+import { foundIn } from "./options.ts"
 
 /** The texts that a program puts together of what it has in quotes, read without running it. */
 
@@ -53,7 +54,7 @@ const withMembers = (code: string): string =>
   code.includes("[") ? code.replace(/(?<=[\w)\]])\[\s*(["'`])([A-Za-z_$][\w$]{0,60})\1\s*\](?=\s*[([.])/g, ".$2") : code
 
 const quotedList = /["']([^"'\n]*)["']/g
-const textsIn = (list: string): readonly string[] => [...list.matchAll(quotedList)].map(([, piece = ""]) => piece)
+const textsIn = (list: string): readonly string[] => foundIn(list, quotedList)
 
 /** A list of texts that is made one: `"-".join(["a", "b"])` and `["a", "b"].join("-")`. */
 const joinedLists = (code: string): string =>

@@ -4,27 +4,8 @@ import { argumentsOf, argumentTexts, literal, plainCode, type TextNames, unescap
 import words from "./code-words.json" with { type: "json" }
 import type { Effect } from "./command-table.ts"
 import { namesControl } from "./controls.ts"
-import { type Open, type OpenFacts, type OpenKind, open } from "./leaf.ts"
-
-/** What a program in a language other than a shell's does as far as its calls say, with the texts quoted in it. */
-type CodeFacts = {
-  readonly effects: ReadonlySet<Effect>
-  readonly literals: readonly string[]
-  /** Addresses that it calls, as far as they are written out. */
-  readonly urls: readonly string[]
-  /** Commands that it hands to a shell. */
-  readonly scripts: readonly string[]
-  readonly destructive: boolean
-  /** It overwrites or deletes what others have in a repository. */
-  readonly overwrites: boolean
-  /** It has a call of a connection or a client that is not known to look. */
-  readonly acts: boolean
-  /** It has a call whose name says that something is taken away. */
-  readonly takesAway: boolean
-  /** What shows only when it runs, with the reason. */
-  readonly unresolved: OpenFacts
-  readonly tooMany: boolean
-}
+import { type Open, type OpenKind, open } from "./leaf.ts"
+import { foundIn } from "./options.ts"
 
 /** Quoted texts of one program that are looked at. */
 const maxLiterals = 5_000
@@ -105,8 +86,7 @@ const looksAtFiles =
 const fileAliases =
   /(?:\b(?:const|let|var)\s+(\w+)\s*=\s*(?:await\s+import|require)\s*\(\s*|\bimport\s+(?:\*\s*as\s+)?(\w+)\s+from\s*)["'](?:node:)?(?:fs(?:\/promises)?|fs-extra)["']|\{[^}]{0,200}\bpromises\s*:\s*(\w+)/g
 function fileCallsByAlias(text: string): boolean {
-  const names = [...text.matchAll(fileAliases)].flatMap(([, one, other, third]) => one ?? other ?? third ?? [])
-  return names.some((name) =>
+  return foundIn(text, fileAliases).some((name) =>
     [...text.matchAll(new RegExp(`(?<![\\w.$])${name}\\s*(?:\\?\\.)?(?:\\.(?:promises\\.)?\\s*(\\w+)|\\[)`, "g"))].some(
       ([, member]) => member === undefined || !looksAtFiles.test(member),
     ),
@@ -114,8 +94,8 @@ function fileCallsByAlias(text: string): boolean {
 }
 
 function fileImports(text: string): readonly Effect[] {
-  const named = [...text.matchAll(fromFiles)].flatMap(([, one, other]) =>
-    (one ?? other ?? "").split(",").map((name) => name.trim().split(/\s+as\s+|\s*:\s*/)[0] ?? ""),
+  const named = foundIn(text, fromFiles).flatMap((list) =>
+    list.split(",").map((name) => name.trim().split(/\s+as\s+|\s*:\s*/)[0] ?? ""),
   )
   const changing = named.filter((name) => name !== "" && !looksAtFiles.test(name))
   if (changing.length === 0) return []
@@ -134,8 +114,7 @@ const cloudChanges =
 
 /** Calls that look, connect, or work on what was read; those of statements are read as such. */
 const looking = new RegExp(`^${anyOf(words.looking)}$`, "i")
-const methodCalls = (text: string): readonly string[] =>
-  [...text.slice(0, 100_000).matchAll(/\.(\w+)\s*\(/g)].map(([, name = ""]) => name)
+const methodCalls = (text: string): readonly string[] => foundIn(text.slice(0, 100_000), /\.(\w+)\s*\(/g)
 
 /** Libraries for repositories and their hosts, and calls of theirs that overwrite or delete. */
 const repositories =
@@ -183,8 +162,8 @@ const sums =
 /** Calls that send something, whatever the library. */
 const posting = /(?:\.|->|::)(?:post|put|patch)(?:_form|form|async|json|forobject|data)?\s*\(/i
 
-/** Read program text of any language by the calls that most of them have. */
-export function codeFacts(code: string, language = "other"): CodeFacts {
+/** What a program in a language other than a shell's does as far as its calls say, with the texts quoted in it. */
+export function codeFacts(code: string, language = "other") {
   const { text, names } = plainCode(code)
   const effects = new Set(calls.filter(([, pattern]) => pattern.test(text)).map(([effect]) => effect))
   if (/awk$/.test(language) && /\/inet[46]?\/(?:tcp|udp)\//.test(text)) effects.add("network")
@@ -195,11 +174,7 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
   if (fileCallsByAlias(text)) effects.add("write")
   if (cloudModules.test(text) && cloudChanges.test(text))
     for (const effect of ["write", "network", "deploy"] as const) effects.add(effect)
-  const literals: string[] = []
-  for (const [, long, other, double, single, template] of text.matchAll(literal)) {
-    literals.push(unescaped(long ?? other ?? double ?? single ?? template ?? ""))
-    if (literals.length >= maxLiterals) break
-  }
+  const literals = foundIn(text, literal).slice(0, maxLiterals).map(unescaped)
   const unresolved: Open = new Map()
   const scripts = scriptsIn(text, language, names, unresolved)
   const urls = [
@@ -230,15 +205,21 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
   return {
     effects,
     literals,
+    /** Addresses that it calls, as far as they are written out. */
     urls,
+    /** Commands that it hands to a shell. */
     scripts,
     destructive:
       /\brmtree\s*\(|\brimraf\b|\bdropDatabase\b|\bdeleteMany\(\s*(?:\{\s*\})?\s*\)|\.drop\(\s*\)|recursive\s*:\s*true[^)]{0,80}force|\bflush(?:all|db)\b|\.drop_?(?:database|collection|all)\(/i.test(
         text,
       ),
+    /** It overwrites or deletes what others have in a repository. */
     overwrites: repositories.test(text) && overwrites.test(text),
+    /** It has a call of a connection or a client that is not known to look. */
     acts: strange !== undefined && methodCalls(text).some((name) => !looking.test(name)),
+    /** It has a call whose name says that something is taken away. */
     takesAway: takingAway.test(text),
+    /** What shows only when it runs, with the reason. */
     unresolved,
     tooMany: literals.length >= maxLiterals,
   }
@@ -248,10 +229,10 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
 function readActsElsewhere(into: Open, code: string, text: string, names: TextNames, isStrange: boolean): void {
   const isCloud = cloudModules.test(text)
   if ((isCloud || isStrange) && cloudChanges.test(text)) {
-    const regions = [...text.matchAll(/\b(?:region|location|zone)(?:_?name)?["']?\s*[:=](?!=)\s*([^,)}\n]+)/gi)]
+    const regions = foundIn(text, /\b(?:region|location|zone)(?:_?name)?["']?\s*[:=](?!=)\s*([^,)}\n]+)/gi)
     const isWritten = (told: string): boolean =>
       argumentTexts(told.trim(), names)?.every((region) => code.includes(region)) === true
-    if ((isCloud && regions.length === 0) || regions.some(([, told = ""]) => !isWritten(told)))
+    if ((isCloud && regions.length === 0) || !regions.every(isWritten))
       open(into, "regions", "the program changes something in a region that shows only when it runs")
     if (namesControl(text.replace(/\benabled?\b/gi, "")))
       open(into, "controls", "the program changes something about a control, and nobody has said what")
@@ -266,6 +247,9 @@ function readActsElsewhere(into: Open, code: string, text: string, names: TextNa
 
 /** Calls that use a page as a person would. */
 const pressesKeys = /\.(?:click|dblclick|tap|press|submit|dispatchEvent|selectOption|requestSubmit)\s*\(/
+
+/** Calls of a path object that change its file. */
+const pathChanges = /\b(\w+)\.(?:write_text|write_bytes|unlink|rename|touch|rmdir|symlink_to|chmod)\s*\(/g
 
 /** Read what network, file and database calls are given; where it is not written in the program it is unresolved. */
 function readCalls(text: string, names: TextNames, effects: Set<Effect>, unresolved: Open): readonly string[] {
@@ -290,9 +274,7 @@ function readCalls(text: string, names: TextNames, effects: Set<Effect>, unresol
       ),
     )
   known("paths", "the program opens a file whose name is put together when it runs", fileCalls, /^$/)
-  for (const [, name = ""] of text.matchAll(
-    /\b(\w+)\.(?:write_text|write_bytes|unlink|rename|touch|rmdir|symlink_to|chmod)\s*\(/g,
-  ))
+  for (const name of foundIn(text, pathChanges))
     if (
       names.get(name) === undefined &&
       new RegExp(`\\b${name}\\s*=(?!=)[^\\n]{0,200}\\bPath\\([^\\n]{0,200}[/+,][^\\n]{0,200}["'\\w)]`).test(text)
@@ -322,12 +304,12 @@ const mailTargets = new RegExp(
 
 /** Does a program send mail to someone whom it finds out when it runs? */
 function mailsUnknown(text: string, names: TextNames): boolean {
-  const targets = [...text.matchAll(mailTargets)]
+  const targets = foundIn(text, mailTargets)
   // Without a field for it, who gets it is the first thing that is handed over.
   const handed = targets.length > 0 ? [] : argumentsOf(text, /\.send\w{0,12}\s*\(/g)
   if (handed.some((argument) => argument !== "" && argumentTexts(argument, names) === undefined)) return true
-  return targets.some(([, called, given, field, handedOver]) =>
-    (called ?? given ?? field ?? handedOver ?? "")
+  return targets.some((target) =>
+    target
       .replace(/^\[|\]$/g, "")
       .split(",")
       .some((one) => one.trim() !== "" && argumentTexts(one.trim(), names) === undefined),
@@ -361,13 +343,10 @@ function scriptsIn(text: string, language: string, names: TextNames, unresolved:
       ),
     )
   if (/^(?:perl|ruby|php|lua|raku)/.test(language))
-    for (const [, ticks, quoted] of text.matchAll(/`([^`]+)`|(?:qx|%x)\s*[{([/|]([^})\]/|]+)/g))
-      scripts.push(ticks ?? quoted ?? "")
-  for (const [, script] of text.matchAll(/do shell script\s+"([^"]+)"/g)) scripts.push(script ?? "")
-  if (language === "tclsh") for (const [, script] of text.matchAll(/\bexec\s+([^\n;\]]+)/g)) scripts.push(script ?? "")
-  if (/awk$/.test(language))
-    for (const [, before, after] of text.matchAll(/"([^"]+)"\s*\|\s*getline|print[^|;}]*\|\s*"([^"]+)"/g))
-      scripts.push(before ?? after ?? "")
+    scripts.push(...foundIn(text, /`([^`]+)`|(?:qx|%x)\s*[{([/|]([^})\]/|]+)/g))
+  scripts.push(...foundIn(text, /do shell script\s+"([^"]+)"/g))
+  if (language === "tclsh") scripts.push(...foundIn(text, /\bexec\s+([^\n;\]]+)/g))
+  if (/awk$/.test(language)) scripts.push(...foundIn(text, /"([^"]+)"\s*\|\s*getline|print[^|;}]*\|\s*"([^"]+)"/g))
   return scripts
 }
 
@@ -418,7 +397,7 @@ const strangeLoop = new RegExp(`\\basyncio\\.(?!${anyOf(words.loopFunctions)}\\b
 function strangeModule(code: string): string | undefined {
   if (strangeLoop.test(code)) return "asyncio"
   for (const pattern of loads)
-    for (const [, list = ""] of code.matchAll(pattern))
+    for (const list of foundIn(code, pattern))
       for (const written of list.split(",")) {
         const name = (written.trim().split(/\s/)[0] ?? "").replace(/^node:/, "")
         if (name === "" || /^[./]/.test(name)) continue

@@ -4,6 +4,7 @@ import { type Effect, isDryRun } from "./command-table.ts"
 import words from "./command-words.json" with { type: "json" }
 import { attachedProgram, type RunCommand } from "./commands.ts"
 import { type Open, open } from "./leaf.ts"
+import { behind, foundIn, fromOperand, toldBy } from "./options.ts"
 import { type Access, type PathFact, patchedFiles, pathFact } from "./paths.ts"
 import { foundBy } from "./shell-output.ts"
 import { asPattern, unknownPart } from "./shell-words.ts"
@@ -16,8 +17,7 @@ type Files = { readonly paths: PathFact[]; readonly open: Open }
 const takesNames = (name: string, words: readonly string[]): boolean =>
   (/^(?:cpio|pax|afio)$/.test(name) && !anyWord(words, /^-\w*[ir]/)) ||
   (name === "zip" && words.includes("-@")) ||
-  (/^(?:tar|bsdtar)$/.test(name) &&
-    words.some((word, at) => /^(?:-T|--files-from)$/.test(words[at - 1] ?? "") && word === "-"))
+  (/^(?:tar|bsdtar)$/.test(name) && behind(words, /^(?:-T|--files-from)$/).includes("-"))
 
 /** Programs that show names, sizes and dates, and nothing of what is in a file. */
 const namesOnly = /^(?:ls|dir|stat|du|tree|realpath|readlink|eza|exa|lsd)$/
@@ -57,55 +57,39 @@ export function readFiles(reading: Files, command: RunCommand, effects: Readonly
     for (const path of patchedFiles([...command.given, ...words].join("\n"))) add(path, "write")
   if (/[/\\]/.test(command.words[0] ?? "")) add(command.words[0] ?? "", "read")
   if (command.wraps || wordless.test(name)) {
-    for (const [at, word] of words.entries()) {
-      const bound = /^(?:RootDirectory|RootImage|Bind(?:ReadOnly)?Paths)=([^:]+)/.exec(
-        word.replace(/^--property=/, ""),
-      )?.[1]
-      if (bound !== undefined) add(bound, "unknown", { tree: "files" })
-      else if (
-        /^(?:bwrap|proot|firejail)$/.test(name) &&
-        /^(?:--(?:ro-|dev-)?bind(?:-try)?|-[brR])$/.test(words[at - 1] ?? "")
-      )
-        add(word.replace(/:.*$/, ""), "unknown", { tree: "files" })
-    }
+    for (const folder of boundFolders(name, words)) add(folder, "unknown", { tree: "files" })
     if (/^(?:xargs|parallel)$/.test(name))
-      for (const [at, word] of words.entries()) {
-        const list = /^(?:-a|--arg-file)$/.test(words[at - 1] ?? "") ? word : /^--arg-file=(.+)/.exec(word)?.[1]
-        if (list !== undefined) add(list, "read")
-      }
-    if (/^(?:docker|podman)$/.test(name))
-      for (const [at, word] of words.entries())
-        if (/^-v$|^--volume$|^--mount$/.test(words[at - 1] ?? "") || /^--?(?:v|volume|mount)=/.test(word))
-          add(
-            word
-              .replace(/^--?[\w-]+=/, "")
-              .replace(/^.*(?:source|src)=([^,]+).*$/, "$1")
-              .replace(/:.*$/, ""),
-            "unknown",
-            { tree: "files" },
-          )
+      for (const list of toldBy(words, /^(?:-a|--arg-file)$|^--arg-file=(.+)/)) add(list, "read")
     return
   }
   // A program that nobody has told of may have a language of its own, in which files are named.
   if (effects.has("unknown"))
     for (const word of words.filter((one) => /\s/.test(one)))
-      for (const [, file = ""] of word.matchAll(/(?:^|[\s"'=(,])((?:~?\/|\.{1,2}\/)[\w./~-]{2,200})/g))
-        add(file, "unknown")
+      for (const file of foundIn(word, /(?:^|[\s"'=(,])((?:~?\/|\.{1,2}\/)[\w./~-]{2,200})/g)) add(file, "unknown")
   for (const { word, access, tree, mayChange, isFresh } of filesOf(name, words, effects))
     add(below(name, words, word), isDry ? "read" : access, present({ tree, mayChange, isFresh }))
+}
+
+/** The folders that a sandbox or a container is given. */
+function boundFolders(name: string, words: readonly string[]): readonly string[] {
+  const bound = toldBy(words, /^(?:--property=)?(?:RootDirectory|RootImage|Bind(?:ReadOnly)?Paths)=([^:]+)/)
+  const mounted = /^(?:bwrap|proot|firejail)$/.test(name)
+    ? behind(words, /^(?:--(?:ro-|dev-)?bind(?:-try)?|-[brR])$/)
+    : /^(?:docker|podman)$/.test(name)
+      ? toldBy(words, /^(?:-v|--volume|--mount)$|^--?(?:v|volume|mount)=(.*)$/s).map((told) =>
+          told.replace(/^.*(?:source|src)=([^,]+).*$/, "$1"),
+        )
+      : []
+  return [...bound, ...mounted.map((folder) => folder.replace(/:.*$/, ""))]
 }
 
 /** A file by the folder that the archiver is told to change to before it: `tar -c -C /home .ssh`. */
 function below(name: string, words: readonly string[], word: string): string {
   if (!/^(?:bsd)?tar$/.test(name) || /^[/~$]/.test(word)) return word
-  const folder = words
-    .slice(0, Math.max(0, words.indexOf(word)))
-    .flatMap((one, at) =>
-      /^(?:-\w*C|--(?:directory|cd))$/.test(words[at - 1] ?? "")
-        ? [one]
-        : (/^(?:--directory=|-C(?=.))(.+)/.exec(one)?.[1] ?? []),
-    )
-    .at(-1)
+  const before = words.slice(0, Math.max(0, words.indexOf(word)))
+  const folder = toldBy(before, /^(?:-\w*C|--(?:directory|cd))$|^(?:--directory=|-C(?=.))(.+)/).findLast(
+    (one) => one !== "",
+  )
   return folder === undefined ? word : `${folder}/${word}`
 }
 
@@ -134,11 +118,10 @@ function filesOf(name: string, words: readonly string[], effects: ReadonlySet<Ef
   if (name === "patch") return [{ word: ".", access: "write", tree: "files" }]
   if (/^(?:curl|wget)$/.test(name)) return downloads(name, words)
   const access: Access = effects.has("delete") ? "delete" : effects.has("write") ? "write" : "read"
+  const isPatternInOption = (word: string): boolean =>
+    /^-[ef]$|^--(?:regexp|file)/.test(word) || (name === "perl" && attachedProgram.test(word))
   const pattern =
-    filters.test(name) &&
-    !words.some((word) => /^-[ef]$|^--(?:regexp|file)/.test(word) || (name === "perl" && attachedProgram.test(word)))
-      ? words.findIndex((word) => !word.startsWith("-"))
-      : -1
+    filters.test(name) && !words.some(isPatternInOption) ? words.findIndex((word) => !word.startsWith("-")) : -1
   const { operands, found } = namedFiles(words, pattern, access, effects)
   if (name === "sed") found.push(...sedFiles(words))
   const looked: Looking = { name, words, sought: words[pattern] ?? "", operands: operands.length }
@@ -156,11 +139,10 @@ function filesOf(name: string, words: readonly string[], effects: ReadonlySet<Ef
   if (operands.length === 0 && filters.test(name) && isRecursive(looked) && !skipsHidden(looked))
     placed.push({ word: included(words, "."), access: "read", ...treeOf(".", looked) })
   return [
-    ...found.map((file) =>
-      file.isFolder === true && (file.access !== "read" || effects.has("deploy"))
-        ? { ...file, access: "write" as const, tree: "files" as const }
-        : file,
-    ),
+    ...found.map((file): FileWord => {
+      const isChanged = file.isFolder === true && (file.access !== "read" || effects.has("deploy"))
+      return isChanged ? { ...file, access: "write", tree: "files" } : file
+    }),
     ...placed,
   ]
 }
@@ -267,13 +249,8 @@ const hasInclude = (words: readonly string[]): boolean => anyWord(words, /^--inc
 
 /** Where a search looks: below a folder, at names that an option limits it to. */
 function included(words: readonly string[], folder: string): string {
-  const glob = words
-    .map(
-      (word, at) =>
-        /^(?:--include|--glob|-g)=?(.*)$/.exec(word)?.[1] ||
-        (/^(?:--include|-g|--glob)$/.test(words[at - 1] ?? "") ? word : ""),
-    )
-    .find((one) => one !== "" && !one.startsWith("!"))
+  const globs = toldBy(words, /^(?:--include|--glob|-g)(?:=?(.+))?$/)
+  const glob = globs.find((one) => one !== "" && !one.startsWith("!"))
   return glob === undefined ? folder : `${folder}/**/${glob}`
 }
 
@@ -290,10 +267,8 @@ function foundFiles(words: readonly string[], effects: ReadonlySet<Effect>): rea
       ),
     )
   // It prints names alone; what is done to them is a command of its own.
-  const written = words.flatMap((word, at): readonly FileWord[] =>
-    /^-fprint\w*$/.test(word) ? [{ word: words[at + 1] ?? "", access: "write" }] : [],
-  )
-  return [...roots.map((root): FileWord => ({ word: root, access: "read" })), ...written]
+  const written = toldBy(words, /^-fprint\w*$/).map((word): FileWord => ({ word, access: "write" }))
+  return [...roots.map((word): FileWord => ({ word, access: "read" })), ...written]
 }
 
 /** Ways of git that put other contents into the files of the working folder. */
@@ -302,85 +277,76 @@ const wholeTree = /^(?:apply|am|reset)$/
 const gitTexts = /^(?:-[mFnLSGUbB]|--(?:author|grep|since|until|format|pretty|max-count|message|date|branch|depth))$/
 
 function gitFiles(words: readonly string[]): readonly FileWord[] {
-  const at = words.findIndex(
-    (word, index) => !word.startsWith("-") && !/^-[cC]$|^--(?:git-dir|work-tree)$/.test(words[index - 1] ?? ""),
-  )
-  const before = at < 0 ? words : words.slice(0, at)
-  const folders = before.flatMap(
-    (word, index) =>
-      /^--(?:git-dir|work-tree)=(.+)$/.exec(word)?.[1] ??
-      (/^-C$|^--(?:git-dir|work-tree)$/.test(before[index - 1] ?? "") ? word : []),
-  )
+  const own = fromOperand(words, /^-[cC]$|^--(?:git-dir|work-tree)$/)
+  const before = words.slice(0, words.length - own.length)
+  const [verb = "", ...rest] = own.length === 0 ? ["", ...words] : own
+  const folders = toldBy(before, /^(?:-C|--git-dir|--work-tree)$|^--(?:git-dir|work-tree)=(.+)$/)
   const folder = before.includes("-C") ? `${before[before.indexOf("-C") + 1] ?? ""}/` : ""
-  const verb = words[at] ?? ""
-  const rest = words.slice(at + 1)
-  const split = rest.indexOf("--")
-  const changes = /^(?:checkout|restore|rm|mv|clean|apply|am|reset)$/.test(verb)
+  const whole = folder === "" ? "." : folder
   // `git restore --staged` changes the index and no file.
   const isIndexOnly =
     verb === "restore" && anyWord(rest, /^(?:--staged|-S)$/) && !anyWord(rest, /^(?:--worktree|-\w*W\w*)$/)
+  const changes = /^(?:checkout|restore|rm|mv|clean|apply|am|reset)$/.test(verb) && !isIndexOnly
+  const changed: Access = !changes ? "read" : verb === "rm" || verb === "mv" ? "delete" : "write"
   // What git tells of a repository elsewhere is what is in its files.
-  const found: FileWord[] = folders.map((word) => ({ word, access: "read", tree: "files" }))
+  const outside = folders.map((word): FileWord => ({ word, access: "read", tree: "files" }))
   // Of these git tells names alone.
-  if (/^(?:check-ignore|check-attr|ls-files)$/.test(verb)) return found
-  for (const [index, word] of rest.entries()) {
-    if (word.startsWith("-") || gitTexts.test(rest[index - 1] ?? "")) continue
-    if (verb === "clean" && /^(?:-\w*e|--exclude)$/.test(rest[index - 1] ?? "")) continue
-    const inside = /^[^:\s]*:(?!\/\/)(.+)$/.exec(word)?.[1]
-    if (
-      /^(?:show|cat-file|archive|grep|diff|log|blame|ls-tree|rev-parse|checkout|restore)$/.test(verb) &&
-      inside !== undefined
-    )
-      found.push({ word: `${folder}${inside}`, access: "read" })
-    else if ((split >= 0 && index > split) || looksLikeFile(word) || /^(?:add|rm|mv|blame|restore)$/.test(verb))
-      found.push({
-        word: `${folder}${word}`,
-        access: changes && !isIndexOnly ? (verb === "rm" || verb === "mv" ? "delete" : "write") : "read",
-      })
-  }
-  // What is put back, or cleaned away, in a folder is all that is in it.
-  if (/^(?:checkout|restore|clean)$/.test(verb) && !isIndexOnly)
-    for (const [index, file] of found.entries())
-      if (file.access === "write" && !isPlainFile(file.word)) found[index] = { ...file, tree: "files" }
+  if (/^(?:check-ignore|check-attr|ls-files)$/.test(verb)) return outside
+  const named = gitOperands(verb, rest).map(({ word, isInside }): FileWord => {
+    const file: FileWord = { word: `${folder}${word}`, access: isInside ? "read" : changed }
+    // What is put back, or cleaned away, in a folder is all that is in it.
+    const isTree = /^(?:checkout|restore|clean)$/.test(verb) && file.access === "write" && !isPlainFile(file.word)
+    return isTree ? { ...file, tree: "files" } : file
+  })
+  const found = [...outside, ...named]
   const spares = /^(?:-b|-B|-c|-C|--abort|--soft|--mixed|list|show|drop|--staged|--cached|-n|--dry-run|--check|--stat)$/
   // What others have put into a repository that is known here came by their way; what is pulled from any other place did not.
   const isForeign = verb === "pull" && anyWord(rest, /^[a-z+]+:\/\/|^[\w.-]+@[\w.-]+:|^[/~.]/i)
   const isTree = (treeVerbs.test(verb) && !anyWord(rest, spares)) || isForeign
-  const isWhole = wholeTree.test(verb) || found.length === folders.length
-  if (isTree && isWhole)
-    found.push({ word: folder === "" ? "." : folder, access: verb === "clean" ? "delete" : "write", tree: "files" })
-  if (/^(?:grep|archive)$/.test(verb) && found.slice(folders.length).every(({ word }) => !/[/.]/.test(word)))
+  if (isTree && (wholeTree.test(verb) || named.length === 0))
+    found.push({ word: whole, access: verb === "clean" ? "delete" : "write", tree: "files" })
+  if (/^(?:grep|archive)$/.test(verb) && named.every(({ word }) => !/[/.]/.test(word)))
     found.push({ word: ".", access: "read", tree: verb === "archive" ? "secrets" : "files" })
   // What commits changed in all files, whatever else they are searched for.
   const showsAll = /^(?:log|whatchanged|reflog)$/.test(verb) && anyWord(rest, /^(?:-p|-u|--patch\S*|-[SG].*)$/)
-  if (showsAll && found.length === folders.length)
-    found.push({ word: folder === "" ? "." : folder, access: "read", tree: "files" })
+  if (showsAll && named.length === 0) found.push({ word: whole, access: "read", tree: "files" })
   return found
 }
+
+type GitWord = { readonly word: string; readonly isInside: boolean }
+
+/** The words of a git command that name files, and those that name one inside a commit: `HEAD:path`. */
+function gitOperands(verb: string, rest: readonly string[]): readonly GitWord[] {
+  const split = rest.indexOf("--")
+  const showsFiles = /^(?:show|cat-file|archive|grep|diff|log|blame|ls-tree|rev-parse|checkout|restore)$/.test(verb)
+  const takesFiles = /^(?:add|rm|mv|blame|restore)$/.test(verb)
+  return rest.flatMap((word, at): readonly GitWord[] => {
+    const before = rest[at - 1] ?? ""
+    if (word.startsWith("-") || gitTexts.test(before)) return []
+    if (verb === "clean" && /^(?:-\w*e|--exclude)$/.test(before)) return []
+    const inside = showsFiles ? /^[^:\s]*:(?!\/\/)(.+)$/.exec(word)?.[1] : undefined
+    if (inside !== undefined) return [{ word: inside, isInside: true }]
+    return (split >= 0 && at > split) || looksLikeFile(word) || takesFiles ? [{ word, isInside: false }] : []
+  })
+}
+
+const curlWrites =
+  /^(?:-[ocDP]|--output|--output-document|--cookie-jar|--dump-header|--directory-prefix|--output-dir|--trace\S*|--stderr|--append-output)$/
+const curlReads =
+  /^(?:-[TKEbi]|--upload-file|--config|--cert|--key|--cacert|--cookie|--post-file|--body-file|--input-file|--netrc-file)$/
+const curlSends = /^(?:-d|--data\S*|-F|--form\S*|--json|-H|--header|--url-query)$/
 
 /** Files that a download writes or an upload reads. */
 function downloads(name: string, words: readonly string[]): readonly FileWord[] {
   return words.flatMap((word, at): readonly FileWord[] => {
     const before = words[at - 1] ?? ""
-    if (
-      /^(?:-o|--output|-O|--output-document|-c|--cookie-jar|-D|--dump-header|-P|--directory-prefix|--output-dir|--trace\S*|--stderr|-a|--append-output)$/.test(
-        before,
-      ) &&
-      !(name === "curl" && before === "-O") &&
-      !(name === "curl" && before === "-a")
-    )
+    if (curlWrites.test(before) || (name === "wget" && /^-[Oa]$/.test(before)))
       return word === "-" || word === "/dev/null" ? [] : [{ word, access: "write" }]
-    if (
-      /^(?:-T|--upload-file|-K|--config|-E|--cert|--key|--cacert|-b|--cookie|--post-file|--body-file|-i|--input-file|--netrc-file)$/.test(
-        before,
-      )
-    )
-      return before === "-b" && word.includes("=") ? [] : [{ word, access: "read" }]
-    const sent = /^(?:-d|--data\S*|-F|--form\S*|--json|-H|--header|--url-query)$/.test(before)
+    if (curlReads.test(before)) return before === "-b" && word.includes("=") ? [] : [{ word, access: "read" }]
+    const sent = curlSends.test(before)
       ? /(?:^|=)[@<](.+)$/.exec(word)?.[1]
       : /^--(?:data\S*|form)=(?:.*=)?@(.+)$/.exec(word)?.[1]
-    if (sent !== undefined) return [{ word: sent.replace(/;type=.*$/, ""), access: "read" }]
-    const local = /^file:\/\/(?:localhost)?(.+)$/i.exec(word)?.[1]
-    return local === undefined ? [] : [{ word: local, access: "read" }]
+    const read = sent?.replace(/;type=.*$/, "") ?? /^file:\/\/(?:localhost)?(.+)$/i.exec(word)?.[1]
+    return read === undefined ? [] : [{ word: read, access: "read" }]
   })
 }

@@ -5,8 +5,11 @@ import words from "./command-words.json" with { type: "json" }
 import type { RunCommand } from "./commands.ts"
 import { hostOfWord } from "./hosts.ts"
 import { type Open, open } from "./leaf.ts"
+import { foundIn, toldBy } from "./options.ts"
 import { asPattern, unknownPart } from "./shell-words.ts"
 import { anyWord } from "./words.ts"
+
+const isUnknown = (text: string): boolean => text.includes(unknownPart)
 
 /** Whom and what the commands of a script reach: hosts, who gets mail, regions, sums. */
 type Reached = { readonly hosts: string[]; readonly mailed: string[]; readonly open: Open }
@@ -70,7 +73,7 @@ export function readHosts(
     open(reading.open, "hosts", `the host that ${name} reaches is told on its input`)
   else if (found === 0 && (hiddenHosts.test(name) || name === "git"))
     open(reading.open, "hosts", `the host that ${name} reaches is not in the command`)
-  else if (found === 0 && words.some((word) => word.includes(unknownPart)))
+  else if (found === 0 && words.some(isUnknown))
     open(reading.open, "hosts", `the host that ${name} reaches is in a variable`)
 }
 
@@ -145,7 +148,7 @@ function readUnlistedMail(
   effects: ReadonlySet<Effect>,
 ): void {
   if (/^(?:telnet|nc|ncat|netcat|openssl|socat)$/.test(name)) {
-    const told = [...given.join("\n").matchAll(/^\s*rcpt to:\s*<?([^>\s]+)/gim)].map(([, to]) => to ?? "")
+    const told = foundIn(given.join("\n"), /^\s*rcpt to:\s*<?([^>\s]+)/gim)
     reading.mailed.push(...told)
     if (told.length === 0 && /[ :](?:25|465|587|2525|smtps?|submission)(?= |$)|starttls smtp/.test(line))
       open(reading.open, "recipients", `${name} talks to a mail server, and to whom it sends is not in its words`)
@@ -203,17 +206,14 @@ export function readMail(
   const valued =
     /^-[srSaAFtqX]$|^--(?:subject|attach|from|server|header|body|auth\S*|port|mail-from|upload-file|user|url)$/
   const recipients = words.filter(
-    (word, at) =>
-      (!word.startsWith("-") || word.includes("@")) &&
-      (!valued.test(words[at - 1] ?? "") || /^--mail-rcpt$/.test(words[at - 1] ?? "")),
+    (word, at) => (!word.startsWith("-") || word.includes("@")) && !valued.test(words[at - 1] ?? ""),
   )
   reading.mailed.push(...recipients.map((word) => word.replaceAll(unknownPart, "")))
   const reads = anyWord(words, /^-\w*t$|^--read-recipients$/)
   // A header goes on in lines that begin with a blank.
   const headers = given.join("\n").replace(/\r?\n[ \t]+/g, " ")
-  if (reads)
-    reading.mailed.push(...[...headers.matchAll(/^(?:resent-)?(?:to|cc|bcc):(.*)$/gim)].map(([, list]) => list ?? ""))
-  if (recipients.some((word) => word.includes(unknownPart)) || (reads && (piped || headers === "")))
+  if (reads) reading.mailed.push(...foundIn(headers, /^(?:resent-)?(?:to|cc|bcc):(.*)$/gim))
+  if (recipients.some(isUnknown) || (reads && (piped || headers === "")))
     open(reading.open, "recipients", `the recipient of ${name} is known only when it runs`)
   else if (!curled && recipients.every((word) => !word.includes("@")) && !reads && words.length > 0)
     open(reading.open, "recipients", `${name} sends to someone who is named without an address`)
@@ -228,10 +228,8 @@ export function readRegions(
   line: string,
   effects: Set<Effect>,
 ): void {
-  for (const [at, word] of words.entries())
-    if (/^(?:--(?:region|location|zone)|-l)$/.test(words[at - 1] ?? "") || /^--(?:region|location|zone)=/.test(word))
-      if (word.includes(unknownPart))
-        open(into, "regions", `the region that ${name} is told is known only when it runs`)
+  if (toldBy(words, /^(?:--(?:region|location|zone)|-l)$|^--(?:region|location|zone)=(.*)/s).some(isUnknown))
+    open(into, "regions", `the region that ${name} is told is known only when it runs`)
   if (/ regions? (?:add|set|backup|update) \S/.test(line))
     open(into, "regions", `${name} is told a place by a name of its own`)
   const isSet = [...sets.keys()].some((key) => /region|zone|location/i.test(key))
@@ -294,9 +292,9 @@ export function environmentsOf({ name, words, places, sets }: RunCommand): reado
   const targets = [...places, ...[...sets.values()].flat()]
   for (const [at, word] of words.entries()) {
     if (at === 0) continue
+    const [, option = "", value = ""] = /^(-{1,2}[\w-]+)=(.*)$/s.exec(word) ?? []
     if (targetOption.test(words[at - 1] ?? "") || connection.test(word)) targets.push(word)
-    const valued = /^(-{1,2}[\w-]+)=(.*)$/s.exec(word)
-    if (valued !== null && targetOption.test(valued[1] ?? "")) targets.push(valued[2] ?? "")
+    if (targetOption.test(option)) targets.push(value)
   }
   // A database by its name or its file, and what a tool of one's own is told to act on.
   if (

@@ -2,10 +2,15 @@ import { namedPatterns, wordSet, wordSetsOf } from "../../language/word-forms.ts
 import { anyOf } from "../../language/word-lists.ts"
 import { entriesOf, type Words } from "../../message/present.ts"
 import words from "./command-words.json" with { type: "json" }
+import { operandsOf } from "./options.ts"
 import { anyWord } from "./words.ts"
 
 /** What a command may do to the world. */
 export type Effect = Words<"read write delete network install privilege send deploy execute remote-code pay unknown">
+
+/** Does a command with these effects change something? */
+export const changesSomething = (effects: ReadonlySet<Effect>): boolean =>
+  (["write", "delete", "send", "deploy", "install"] as const).some((effect) => effects.has(effect))
 
 /** Commands that only look, beside what their options may do. */
 const readers = wordSet(...words.readers)
@@ -240,7 +245,7 @@ export function isDryRun(name: string, words: readonly string[]): boolean {
   const options = end < 0 ? words : words.slice(0, end)
   // Git takes a long option by its beginning; npm takes a value as the next word.
   if (anyWord(options, /^--no-(?:d|n$)|^--dry-?run=(?:false|none|0|no)$/)) return false
-  const verb = words.find((word, at) => !word.startsWith("-") && !/^-[cC]$/.test(words[at - 1] ?? "")) ?? ""
+  const [verb = ""] = operandsOf(words, /^-[cC]$/)
   return kinds.some(
     ({ verbs, option, flags }) =>
       verbs?.test(verb) !== false &&

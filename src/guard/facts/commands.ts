@@ -2,6 +2,7 @@ import { anyOf } from "../../language/word-lists.ts"
 import { present } from "../../message/present.ts"
 import words from "./command-words.json" with { type: "json" }
 import { emptyList, type Finished, maxCommands, maxScriptDepth, type OpenKind, open } from "./leaf.ts"
+import { operandsOf, toldBy } from "./options.ts"
 import { readScript, type ShellCommand } from "./shell-syntax.ts"
 import { unknownPart } from "./shell-words.ts"
 import { anyWord, fold } from "./words.ts"
@@ -67,8 +68,7 @@ function runScript(running: Running, text: string, where: Around, names: ShellCo
   for (const piece of text.split(/[;\n&|]+/).slice(0, maxPieces)) {
     const bare = piece.replace(/^\s*(?:(?:if|then|elif|else|while|until|do|time|!|\{|\()\s*)+/, "")
     if (bare.trim() === "" || bare === text) continue
-    for (const command of readScript(bare, names).commands)
-      runCommand(running, command, { ...where, depth: where.depth + 1 })
+    for (const command of readScript(bare, names).commands) runCommand(running, command, deeper(where))
   }
 }
 
@@ -119,7 +119,7 @@ function runVariables(running: Running, { sets, words }: ShellCommand, name: str
     const { script, unresolved: why } = runByVariable(key, value)
     if (why !== undefined) unresolved(running, why)
     if (script !== undefined && where.depth < maxScriptDepth)
-      runScript(running, script, { ...where, around: [...where.around, key], depth: where.depth + 1 }, new Map())
+      runScript(running, script, deeper(where, [key]), new Map())
   }
 }
 
@@ -136,42 +136,30 @@ function changeDirectory(running: Running, words: readonly string[]): void {
 
 /** Remember what a command writes into a file, as far as that is known. */
 function writeFiles(running: Running, { words, writesTo, prints, given, piped }: ShellCommand): void {
-  const teed = baseName(words[0] ?? "") === "tee" ? words.slice(1).filter((word) => !word.startsWith("-")) : []
+  const name = baseName(words[0] ?? "")
+  const rest = words.slice(1)
   const known = given.length > 0 ? given.join("\n") : undefined
-  for (const path of [...writesTo, ...teed]) running.files.set(path.replace(/^\.\//, ""), prints ?? known)
-  for (const path of storedBy(baseName(words[0] ?? ""), words.slice(1), given.length > 0 || piped))
-    running.files.set(path.replace(/^\.\//, ""), isCompiler.test(baseName(words[0] ?? "")) ? undefined : known)
+  const teed = name === "tee" ? rest.filter((word) => !word.startsWith("-")) : []
+  for (const path of [...writesTo, ...teed]) running.files.set(bareFile(path), prints ?? known)
+  const isGiven = given.length > 0 || piped
+  if (!isGiven && !/^(?:curl|wget|aria2c|http|https|xh)$/.test(name)) return
+  const isCompiler = /^(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|rustc|tcc|ghc)$/.test(name)
+  const named = toldBy(rest, /^(?:-o|-O|--output|--output-document|-out|--outfile)$|^(?:--output=|of=)(.+)/)
+  const copied = isGiven && /^(?:cp|install|mv|ln)$/.test(name) && anyWord(rest, /^\/dev\/(?:stdin|fd\/0)$|^-$/)
+  const target = copied ? [rest.at(-1) ?? ""] : isGiven && isCompiler && named.length === 0 ? ["a.out"] : []
+  for (const path of [...named, ...target]) running.files.set(bareFile(path), isCompiler ? undefined : known)
 }
 
-const isCompiler = /^(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|rustc|tcc|ghc)$/
-const outputOption = /^(?:-o|-O|--output|--output-document|-out|--outfile)$/
-
-/** Files into which a program puts what it is given or fetches: the last word of a copy, and what an option for output names. */
-function storedBy(name: string, words: readonly string[], isGiven: boolean): readonly string[] {
-  if (/^(?:curl|wget|aria2c|http|https|xh)$/.test(name) || isGiven) {
-    const named = words.flatMap((word, at) =>
-      outputOption.test(words[at - 1] ?? "") ? [word] : (/^(?:--output=|of=)(.+)/.exec(word)?.[1] ?? []),
-    )
-    const copied = isGiven && /^(?:cp|install|mv|ln)$/.test(name) && anyWord(words, /^\/dev\/(?:stdin|fd\/0)$|^-$/)
-    const target = copied ? [words.at(-1) ?? ""] : []
-    const compiled = isGiven && isCompiler.test(name) && named.length === 0 ? ["a.out"] : []
-    return [...named, ...target, ...compiled]
-  }
-  return []
-}
+const bareFile = (path: string): string => path.replace(/^\.\//, "")
 
 function runInner(running: Running, command: ShellCommand, inner: Wrapped, where: Around): void {
-  const deeper = { around: where.around, places: [...where.places, ...inner.places], depth: where.depth + 1 }
+  const within = { ...deeper(where), places: [...where.places, ...inner.places] }
   if (inner.unresolved !== undefined) unresolved(running, inner.unresolved)
   for (const words of inner.argv) {
     if (where.depth >= maxScriptDepth) running.tooMany = true
-    else runCommand(running, { ...command, writesTo: [], readsFrom: [], words }, deeper)
+    else runCommand(running, { ...command, writesTo: [], readsFrom: [], words }, within)
   }
-  for (const script of inner.scripts) {
-    if (script.trim() === unknownPart || isUnknown(script.trim().split(/\s/)[0] ?? ""))
-      unresolved(running, "a script that it runs is known only when it runs")
-    else runScript(running, script, deeper, command.sets)
-  }
+  for (const script of inner.scripts) runKnown(running, script, within, command.sets)
 }
 
 // Shells, interpreters, database clients
@@ -205,47 +193,55 @@ function runPrograms(running: Running, command: ShellCommand, name: string, wher
   }
 }
 
+const hiddenScript = "a script that it runs is known only when it runs"
+const hiddenFile = "it runs a file that it has written, and what is in it is known only when it runs"
+
 /** A file that is run: what the script wrote into it, if it did. */
 function runFile(running: Running, path: string, where: Around): void {
-  const bare = path.replace(/^\.\//, "")
+  const bare = bareFile(path)
   if (isUnknown(path) || /^\/(?:dev\/(?:fd|stdin|tcp|udp)|proc\/self\/fd)/.test(path)) {
-    unresolved(running, "a script that it runs is known only when it runs")
+    unresolved(running, hiddenScript)
     return
   }
   if (!running.files.has(bare)) return
   const text = running.files.get(bare)
-  if (text === undefined)
-    unresolved(running, "it runs a file that it has written, and what is in it is known only when it runs")
-  else runScript(running, text, { ...where, depth: where.depth + 1 }, new Map())
+  if (text === undefined) unresolved(running, hiddenFile)
+  else runScript(running, text, deeper(where), new Map())
+}
+
+const deeper = ({ around, places, depth }: Around, by: readonly string[] = []): Around => ({
+  around: [...around, ...by],
+  places,
+  depth: depth + 1,
+})
+
+/** Run a script of which the first word at least is known. */
+function runKnown(running: Running, script: string, where: Around, sets: ShellCommand["sets"]): void {
+  if (isUnknown(script.trim().split(/\s/)[0] ?? "")) unresolved(running, hiddenScript)
+  else runScript(running, script, where, sets)
 }
 
 function runShell(running: Running, command: ShellCommand, name: string, where: Around): void {
   const words = command.words.slice(1)
   const option = name === "cmd" ? /^\/[ck]$/i : /^-\w*c$|^--command$|^-(?:command|encodedcommand|enc|ec|e)$/i
   const at = words.findIndex((word) => option.test(word))
-  const deeper = { ...where, around: [...where.around, name], depth: where.depth + 1 }
-  const run = (script: string): void => {
-    if (isUnknown(script.trim().split(/\s/)[0] ?? ""))
-      unresolved(running, "a script that it runs is known only when it runs")
-    else runScript(running, script, deeper, command.sets)
-  }
+  const within = deeper(where, [name])
   if (at >= 0) {
     const isWindows = /^(?:cmd|pwsh|powershell)$/.test(name)
     const given = words.slice(at + 1)
     if (/^-e(?:nc|c|ncodedcommand)?$/i.test(words[at] ?? "") && isWindows)
       unresolved(running, "the script is given in an encoding")
-    run(isWindows ? given.join(" ") : (given.filter((word) => !/^-o$/.test(word))[0] ?? ""))
+    const script = isWindows ? given.join(" ") : (given.find((word) => word !== "-o") ?? "")
+    runKnown(running, script, within, command.sets)
     return
   }
-  const file = words.find(
-    (word, index) => !/^[-+]/.test(word) && !/^[-+]o$|^--(?:rcfile|init-file)$/.test(words[index - 1] ?? ""),
-  )
+  const [file] = operandsOf(words, /^[-+]o$|^--(?:rcfile|init-file)$/).filter((word) => !word.startsWith("+"))
   const readsInput = file === undefined || anyWord(words, /^-\w*s/) || file === "/dev/stdin" || file === "-"
-  if (file !== undefined && !readsInput) runFile(running, file, deeper)
+  if (file !== undefined && !readsInput) runFile(running, file, within)
   if (!readsInput) return
-  for (const text of command.given) run(text)
+  for (const text of command.given) runKnown(running, text, within, command.sets)
   if (command.piped) unresolved(running, `${name} runs what another command prints`)
-  for (const path of command.readsFrom) runFile(running, path, deeper)
+  for (const path of command.readsFrom) runFile(running, path, within)
 }
 
 const inlineOptions: readonly (readonly [programs: RegExp, option: RegExp])[] = [
@@ -268,40 +264,38 @@ const languageOf = (name: string): string =>
 
 function runInterpreter(running: Running, command: ShellCommand, name: string): void {
   const words = command.words.slice(1)
-  const language = languageOf(name)
+  const hidden = `the program that ${name} runs is known only when it runs`
   const add = (text: string): void => {
-    if (isUnknown(text.trim().slice(0, 1)) || text.trim() === unknownPart)
-      unresolved(running, `the program that ${name} runs is known only when it runs`)
-    else running.code.push({ language, text, ...present({ directory: running.directory }) })
+    const { directory } = running
+    if (isUnknown(text.trim().slice(0, 1))) unresolved(running, hidden)
+    else running.code.push({ language: languageOf(name), text, ...present({ directory }) })
   }
   if (/awk$/.test(name)) {
-    const program = words.find((word, at) => !word.startsWith("-") && !/^-[vFf]$/.test(words[at - 1] ?? ""))
-    if (program !== undefined) add(program)
+    operandsOf(words, /^-[vFf]$/)
+      .slice(0, 1)
+      .forEach(add)
     return
   }
   const option = inlineOptions.find(([programs]) => programs.test(name))?.[1]
-  const texts =
-    option === undefined ? [] : words.flatMap((word, at) => (option.test(word) ? [words[at + 1] ?? ""] : []))
+  const texts = option === undefined ? [] : toldBy(words, option)
   // Perl and Ruby take a program in the same word as its option: `-pe1`.
   const attached = /^(?:perl|ruby)/.test(name) ? words.flatMap((word) => attachedProgram.exec(word)?.[1] ?? []) : []
-  for (const text of attached) add(text)
-  if (attached.length > 0) return
   // Modules that are loaded by an option (`perl -MSocket`) are part of the program.
   const modules = words.flatMap((word) => /^-[Mr]([\w:./-]+)/.exec(word)?.[1] ?? [])
-  for (const text of texts) add(`${modules.map((module) => `${module}::\n`).join("")}${text}`)
-  if (texts.length > 0) return
+  const loaded = modules.map((module) => `${module}::\n`).join("")
+  const inline = attached.length > 0 ? attached : texts.map((text) => `${loaded}${text}`)
+  for (const text of inline) add(text)
+  if (inline.length > 0) return
   const file = words.find((word) => !word.startsWith("-") && word !== "run")
   const readsInput = file === undefined || file === "/dev/stdin"
   if (readsInput && !words.includes("-m") && !anyWord(words, /^-(?:V|v|h)$|^--(?:version|help)/)) {
     for (const text of command.given) add(text)
     if (command.piped) unresolved(running, `${name} runs what another command prints`)
-  } else if (file !== undefined && running.files.has(file.replace(/^\.\//, ""))) {
-    const text = running.files.get(file.replace(/^\.\//, ""))
-    if (text === undefined)
-      unresolved(running, "it runs a file that it has written, and what is in it is known only when it runs")
+  } else if (file !== undefined && running.files.has(bareFile(file))) {
+    const text = running.files.get(bareFile(file))
+    if (text === undefined) unresolved(running, hiddenFile)
     else add(text)
-  } else if (file !== undefined && (isUnknown(file) || /^\/dev\/fd/.test(file)))
-    unresolved(running, `the program that ${name} runs is known only when it runs`)
+  } else if (file !== undefined && (isUnknown(file) || /^\/dev\/fd/.test(file))) unresolved(running, hidden)
 }
 
 /** Options of database clients behind which something else than a statement stands. */
@@ -334,8 +328,7 @@ function runClientCommands(running: Running, text: string, where: Around): void 
     const shell =
       /^\s*(?:\.(?:shell|system)|\\!|system\s)\s*(.+)$/.exec(line)?.[1] ??
       /\b(?:to|from)\s+program\s+'([^']+)'/i.exec(line)?.[1]
-    if (shell !== undefined)
-      runScript(running, shell, { ...where, around: [...where.around, "client"], depth: where.depth + 1 }, new Map())
+    if (shell !== undefined) runScript(running, shell, deeper(where, ["client"]), new Map())
     const path = /^\s*(?:[.\\](?:\w+)|source)\s+(?:\S+\s+(?:from|to)\s+)?['"]?([^\s'"]+)/i.exec(line)?.[1]
     if (
       path === undefined ||

@@ -10,6 +10,7 @@ import { type Addressed, composedIn, type EmailFact, emailsOf, type HostFact, ho
 import { languagesOf } from "./language.ts"
 import { keyName, type Leaf, leafOf, leavesOf, type Mark, type OpenFacts } from "./leaf.ts"
 import { mediaOf, roomsOf } from "./media.ts"
+import { foundIn } from "./options.ts"
 import { type Access, type PathFact, pathsOf } from "./paths.ts"
 import { type PersonalKind, personalKinds } from "./personal.ts"
 import { programsOf } from "./programs.ts"
@@ -98,25 +99,14 @@ const commandLeaf = ({ line }: CommandFact): Leaf => leafOf(["command"], line)
 
 /** What a command is told behind an option for a region. */
 const regionLeaves = ({ line }: CommandFact): readonly Leaf[] =>
-  [...line.matchAll(/(?:^|\s)--(?:region|regions|location|primary-region)[= ](\S{1,60})/g)].map(([, region = ""]) =>
+  foundIn(line, /(?:^|\s)--(?:region|regions|location|primary-region)[= ](\S{1,60})/g).map((region) =>
     leafOf(["region"], region),
   )
 
 /** What the values of a call say whatever it does: worked out when a policy first asks for it, and once for all that the call may do. */
-type Said = {
-  readonly amounts: () => readonly AmountFact[]
-  /** The same, and the most that several figures can come to. */
-  readonly mostAmounts: () => readonly AmountFact[]
-  readonly regions: () => readonly string[]
-  readonly personal: () => ReadonlySet<PersonalKind>
-  readonly secrets: () => ReadonlySet<string>
-  readonly languages: () => ReadonlySet<string>
-  readonly text: () => string
-  readonly rooms: () => ReadonlySet<string>
-}
-
-const saidBy = (leaves: readonly Leaf[]): Said => ({
+const saidBy = (leaves: readonly Leaf[]) => ({
   amounts: lazy(() => amountsOf(leaves)),
+  /** The same, and the most that several figures can come to. */
   mostAmounts: lazy(() => [...amountsOf(leaves), ...mostOf(leaves)]),
   regions: lazy(() => regionsOf(leaves)),
   personal: lazy(() => personalKinds(leaves)),
@@ -131,21 +121,16 @@ function withLazy(sure: Sure, { leaves, said, declared }: Reading, programs: Pro
   const languages = lazy(
     () => new Set([...said.languages(), ...languagesOf(programs.told.map((text) => leafOf(["body"], text)))]),
   )
+  const { commands, mailed } = programs
   const regions = lazy(() => [
     ...said.regions(),
-    ...regionsOf(programs.commands.map(commandLeaf)),
-    ...regionsOf(programs.commands.flatMap(regionLeaves)),
+    ...regionsOf(commands.map(commandLeaf)),
+    ...regionsOf(commands.flatMap(regionLeaves)),
   ])
   const medium = declared?.contract.medium
+  const names = commands.map(({ name }) => name)
   const media = lazy(() =>
-    medium === undefined
-      ? mediaOf(
-          sure.tool,
-          leaves,
-          programs.commands.map(({ name }) => name),
-          programs.mailed.length > 0,
-        )
-      : new Set([medium]),
+    medium === undefined ? mediaOf(sure.tool, leaves, names, mailed.length > 0) : new Set([medium]),
   )
   return {
     ...sure,
@@ -197,19 +182,12 @@ export function factsOf(call: ToolCall, contracts: Contracts = knownContracts())
     addressed: emailsOf(leaves),
     hosts: hostsOf(leaves),
   }
+  const all = later === undefined ? now : both(now, later)
   if (declared !== undefined)
-    return factsWith(
-      reading,
-      now,
-      named,
-      later === undefined ? {} : { possible: factsWith(reading, both(now, later), named) },
-    )
+    return factsWith(reading, now, named, later === undefined ? {} : { possible: factsWith(reading, all, named) })
   const may = possibleActions(name, named, leaves, now.read > 0)
-  const possible = factsWith(reading, later === undefined ? now : both(now, later), may, {
-    mayChange: now.read === 0,
-    mayChangePaths: now.commands.length === 0,
-  })
-  return factsWith(reading, now, named, { possible })
+  const beside = { mayChange: now.read === 0, mayChangePaths: now.commands.length === 0 }
+  return factsWith(reading, now, named, { possible: factsWith(reading, all, may, beside) })
 }
 
 type Reading = {
@@ -218,7 +196,7 @@ type Reading = {
   readonly marks: ReadonlySet<Mark>
   readonly named: ReadonlySet<Action>
   readonly declared: Declared | undefined
-  readonly said: Said
+  readonly said: ReturnType<typeof saidBy>
   readonly addressed: Addressed
   readonly hosts: readonly HostFact[]
 }

@@ -1,5 +1,6 @@
 import emailAddresses from "email-addresses"
 import type { Leaf } from "./leaf.ts"
+import { foundIn } from "./options.ts"
 
 /** A host that a call names: one that it may talk to, or one that its text only links to. */
 export type HostFact = {
@@ -54,16 +55,12 @@ function addressesIn({ text, role }: Leaf): readonly string[] {
   const found = [
     ...(text.includes(":") ? (text.match(withScheme) ?? []) : []).map(trimmed),
     ...(/[/\\]{2}/.test(text) ? (text.match(schemeLess) ?? []) : []).map(trimmed),
-    ...(text.includes("@") ? [...text.matchAll(secureCopy)] : []).flatMap(([, host]) => host ?? []),
-    ...(text.includes("/dev/") ? [...text.matchAll(deviceFile)] : []).flatMap(([, host]) => host ?? []),
+    ...(text.includes("@") ? foundIn(text, secureCopy) : []),
+    ...(text.includes("/dev/") ? foundIn(text, deviceFile) : []),
   ]
   // A connection as its parts: `host=db.example port=5432`.
   if (/=/.test(text) && /\b(?:dbname|port|user(?: id)?|uid|database|initial catalog)\s*=/i.test(text))
-    found.push(
-      ...[...text.matchAll(/(?:^|[\s;])(?:host(?:addr|name)?|server|data source)\s*=\s*(?:tcp:)?([\w.-]+)/gi)].map(
-        ([, host = ""]) => host,
-      ),
-    )
+    found.push(...foundIn(text, /(?:^|[\s;])(?:host(?:addr|name)?|server|data source)\s*=\s*(?:tcp:)?([\w.-]+)/gi))
   if (role !== "url") return withPort.test(text.trim()) ? [...found, text.trim()] : found
   const whole = text.trim().replace(/[\t\r\n]/g, "")
   const bare = whole.length <= maxUrl && !/\s/.test(whole) && (bareHost.test(whole) || bareAddress.test(whole))
@@ -179,7 +176,7 @@ function recipientText({ role, text, encoded }: Leaf): string | undefined {
   // A whole message with its headers, as some APIs take it.
   const head = headerBlock.exec(text.slice(0, 20_000))?.[0]
   if (head !== undefined && /^(?:from|subject|mime-version|content-type)[ \t]*:/im.test(head))
-    return [...head.matchAll(headerLine)].map(([, list]) => list).join(",")
+    return foundIn(head, headerLine).join(",")
   if (role === "sender" || role === "subject" || role === "body" || role === "patch") return undefined
   if (role === "command" || role === "code" || role === "sql") return undefined
   return text.length <= 1_000 || encoded ? text : undefined
@@ -208,7 +205,7 @@ const injected = /[\r\n]+[ \t]*(?:to|cc|bcc|resent-to|resent-cc|resent-bcc)[ \t]
 const injectedIn = ({ role, text }: Leaf): string =>
   role === "body" || !/[\r\n]/.test(text.slice(0, 2_000)) || text.length > 2_000
     ? ""
-    : [...text.matchAll(injected)].map(([, list]) => list).join(",")
+    : foundIn(text, injected).join(",")
 
 function factOf({ local, domain }: Raw, recipient: boolean, field = false): readonly EmailFact[] {
   const plain = hostName(domain)

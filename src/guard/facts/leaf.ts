@@ -21,8 +21,6 @@ export type Leaf = {
   readonly encoded: boolean
 }
 
-type Leaves = { readonly leaves: readonly Leaf[]; readonly marks: ReadonlySet<Mark> }
-
 type Visit = {
   readonly value: unknown
   readonly keys: readonly string[]
@@ -40,7 +38,7 @@ type Reading = {
 }
 
 /** All values of a call's arguments, those in JSON within texts and in encodings included. Never throws; what is too much is marked. */
-export function leavesOf(input: unknown): Leaves {
+export function leavesOf(input: unknown): { readonly leaves: readonly Leaf[]; readonly marks: ReadonlySet<Mark> } {
   const reading: Reading = { leaves: [], marks: new Set(), waiting: [], length: 0, groups: 0 }
   if (typeof input === "string" && /^\s*[{[]/.test(input) && parsed(input) === undefined)
     reading.marks.add("unparsable")
@@ -258,10 +256,8 @@ const encodedRuns = (text: string): readonly string[] =>
 const wrapped = /^[A-Za-z\d+/_-]{16,}(?:\s+[A-Za-z\d+/_-]+)+={0,2}\s*$/
 const hexRun = /^(?:0x)?(?:[\da-f]{2}){6,}$/i
 
-type Unfolded = { readonly texts: readonly string[]; readonly tooMany: boolean }
-
 /** What a text says once one encoding of it is undone: as a whole for the spelling of single signs, run by run for base64 and hex. */
-function unfold(text: string): Unfolded {
+function unfold(text: string): { readonly texts: readonly string[]; readonly tooMany: boolean } {
   const spelled = spellings.reduce(
     (before, [sign, hint, decode]) => (before.includes(sign) && hint.test(before) ? decode(before) : before),
     text,

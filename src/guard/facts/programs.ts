@@ -1,11 +1,14 @@
 import { anyOf } from "../../language/word-lists.ts"
+import { present } from "../../message/present.ts"
 import { type Action, type Environment, targetEnvironments } from "./action.ts"
 import { finished, newReading, type ProgramReading, type Programs, readFields } from "./call-fields.ts"
 import { codeFacts } from "./code.ts"
+import { changesSomething } from "./command-table.ts"
 import type { Declared } from "./contracts.ts"
 import { controlsOff, namesControl } from "./controls.ts"
 import { hostOfWord, isSecretUrl } from "./hosts.ts"
 import { type Leaf, open, openAll } from "./leaf.ts"
+import { foundIn } from "./options.ts"
 import { folderField, patchedFiles, patchedTexts, pathFact } from "./paths.ts"
 import words from "./secret-words.json" with { type: "json" }
 import { secretStore } from "./secrets.ts"
@@ -30,9 +33,7 @@ const readSqlInto = (reading: ProgramReading, text: string, environments: readon
     if (environments.length === 0) reading.destructions.push({ kind: "unknown", environments })
   }
   // A file that is read or written under an address, and what adds to the program itself.
-  for (const [, address = ""] of text.matchAll(
-    /\b(?:from|join|copy|attach|to|into)\s+'([a-z][a-z\d+]{1,10}:\/\/[^']+)'/gi,
-  )) {
+  for (const address of foundIn(text, /\b(?:from|join|copy|attach|to|into)\s+'([a-z][a-z\d+]{1,10}:\/\/[^']+)'/gi)) {
     reading.network = true
     readUrlInto(reading, address)
   }
@@ -94,8 +95,9 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
       if (action !== undefined) reading.actions.add(action)
     }
     reading.network ||= effects.has("network") || effects.has("install")
-    reading.changes ||= changing.some((effect) => effects.has(effect))
-    reading.elsewhere ||= !isLocal && changing.some((effect) => effects.has(effect))
+    const isChanging = changesSomething(effects)
+    reading.changes ||= isChanging
+    reading.elsewhere ||= !isLocal && isChanging
     // Skipped: a script for a shell is read on its own, and reading changes nothing, also with sudo.
     const isShell = /^(?:ba|z|da|k)?sh (?:-\S+ )*-\w*c /.test(line)
     const isRead = [...effects].every((effect) => effect === "read" || effect === "privilege") && effects.has("read")
@@ -105,7 +107,7 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
       ? line.replace(/\s--no-audit\b/g, "")
       : named(withoutMessage(line))
     if (!looks) for (const control of controlsOff(fold(`${told} ${fed}`))) reading.controlsOff.add(control)
-    const governs = !effects.has("read") && changing.some((effect) => effects.has(effect))
+    const governs = !effects.has("read") && isChanging
     const isSystem = effects.has("privilege") || clouds.test(line)
     // The object of the change comes from a pipe, and the script names a control.
     const isFedControl = / \*(?= |$)/.test(line) && namesControl(fold(text.slice(0, 20_000)))
@@ -116,10 +118,7 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
     for (const control of controlsOff(fold(setting))) reading.controlsOff.add(control)
   // Commands that a database client runs itself, such as `\!` and `\copy … program`.
   for (const { text: sql } of facts.sql) {
-    for (const [, program, rest] of sql.matchAll(
-      /\\copy\b[^\n]{0,4000}?\b(?:to|from)\s+program\s+'((?:[^'\n]|'')*)'|^\s*\\(?:!|o\s*\||g\s*\|)\s*(.+)$/gim,
-    ))
-      readShellInto(reading, (program ?? rest ?? "").replaceAll("''", "'"))
+    for (const program of foundIn(sql, clientPrograms)) readShellInto(reading, program.replaceAll("''", "'"))
     if (/\\(?:gexec|ir?|include(?:_relative)?)\b/.test(sql)) {
       open(reading.open, "statements", "it runs statements that are put together when it runs")
       if (facts.environments.length === 0) reading.destructions.push({ kind: "unknown", environments: [] })
@@ -135,6 +134,9 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
   for (const [path, content] of facts.written)
     if (content !== undefined) reading.written.push(...scriptsOf(path, content))
 }
+
+const clientPrograms =
+  /\\copy\b[^\n]{0,4000}?\b(?:to|from)\s+program\s+'((?:[^'\n]|'')*)'|^\s*\\(?:!|o\s*\||g\s*\|)\s*(.+)$/gim
 
 /** Lines for the client itself that show things or choose a database, and are no statements. */
 const clientLines =
@@ -169,8 +171,6 @@ const controlCommands = anyOf(
 /** Services of clouds that are there to guard: what is changed in one may be a control. */
 const controlServices = new RegExp(`^${controlCommands}`)
 
-const changing = ["write", "delete", "send", "deploy", "install"] as const
-
 /** A command by the first word of its name: the second half of a name is no control by itself. Cmdlets are what they say. */
 const named = (line: string): string =>
   line.replace(/^(?!(?:disable|stop|remove|set|clear|new|add|enable|uninstall|aa)-)([a-z\d]+)-[\w-]+/, "$1")
@@ -196,8 +196,8 @@ function scriptsOf(path: string, content: string): readonly string[] {
         .join("\n"),
     ]
   if (!/(?:^|\/)package\.json$/.test(path)) return []
-  return [...content.matchAll(/"[\w:-]+"\s*:\s*"((?:[^"\\]|\\.)*)"/g)]
-    .map(([, script = ""]) => script.replaceAll('\\"', '"'))
+  return foundIn(content, /"[\w:-]+"\s*:\s*"((?:[^"\\]|\\.)*)"/g)
+    .map((script) => script.replaceAll('\\"', '"'))
     .filter((script) => /\s/.test(script))
 }
 
@@ -271,7 +271,7 @@ function printsSecrets(code: string): boolean {
 }
 
 function readCodeInto(reading: ProgramReading, code: string, language = "other"): void {
-  for (const [, script = ""] of code.matchAll(scriptCells)) readShellInto(reading, script)
+  for (const script of foundIn(code, scriptCells)) readShellInto(reading, script)
   const commands = notebookScript(code)
   if (commands.trim() !== "") readShellInto(reading, commands)
   const facts = codeFacts(code, language)
@@ -285,7 +285,7 @@ function readCodeInto(reading: ProgramReading, code: string, language = "other")
   const targets = targetEnvironments(facts.literals)
   for (const [, server = "", sql = ""] of code.matchAll(/^\s*%%?sql\b[ \t]*(\S*:\/\/\S*)?([\s\S]*)/gm))
     readSqlInto(reading, sql, targetEnvironments([server]))
-  const folders = [...code.matchAll(/\bchdir\s*\(\s*["'`]([^"'`\n]{1,500})["'`]/g)].map(([, folder = ""]) => folder)
+  const folders = foundIn(code, /\bchdir\s*\(\s*["'`]([^"'`\n]{1,500})["'`]/g)
   if (facts.destructive || (targets.includes("production") && facts.takesAway))
     reading.destructions.push({ kind: "data", environments: targets })
   // Beside statements, which are read by themselves, a program of which nobody has said that it only looks.
@@ -301,13 +301,8 @@ function readCodeInto(reading: ProgramReading, code: string, language = "other")
   }
   const takesFolders =
     /\b(?:copytree|rglob|os\.walk|make_archive|cpSync|readdirSync|Dir\.glob|iterdir|scandir|listdir)\b/.test(code)
-  const access = facts.effects.has("delete")
-    ? "delete"
-    : facts.effects.has("write")
-      ? "write"
-      : facts.effects.has("execute")
-        ? "unknown"
-        : "read"
+  const changing = (["delete", "write"] as const).find((effect) => facts.effects.has(effect))
+  const access = changing ?? (facts.effects.has("execute") ? "unknown" : "read")
   for (const literal of facts.literals) {
     if (looksLikeSql(literal))
       readSqlInto(reading, literal, targetEnvironments(facts.literals.filter((one) => one !== literal)))
@@ -401,16 +396,16 @@ const declaredKind = ({ role, value, text }: Leaf): Kind => {
   return role === "sql" ? "sql" : role === "command" ? "shell" : role === "code" ? "code" : "none"
 }
 
-/** Both what a call does, and what it may do by what is written for later. `later` is absent where nothing is. */
-type ProgramsOf = { readonly now: Programs; readonly later?: Programs }
-
-/** Read every value in its language, and the fields as what they ask for. */
+/**
+ * Read every value in its language, and the fields as what they ask for: what a call does, and what it may do by what is written for later.
+ * `later` is absent where nothing is.
+ */
 export function programsOf(
   tool: string,
   named: ReadonlySet<Action>,
   leaves: readonly Leaf[],
   declared?: Declared,
-): ProgramsOf {
+): { readonly now: Programs; readonly later?: Programs } {
   const reading = newReading()
   const words = wordsOf(tool)
   const runs = named.has("execute") || words.some((word) => shellTool.test(word) || codeTool.test(word))
@@ -428,9 +423,7 @@ export function programsOf(
     if (kind !== "shell" || leaf.encoded) reading.rest.push(leaf)
   }
   readFields(reading, tool, named, leaves)
-  const now = finished(reading)
-  const later = laterPrograms(reading, named, leaves)
-  return later === undefined ? { now } : { now, later }
+  return { now: finished(reading), ...present({ later: laterPrograms(reading, named, leaves) }) }
 }
 
 /** Without any of these, a program has no file, mail or production of which a later run would have to be known. */

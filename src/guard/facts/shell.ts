@@ -13,6 +13,7 @@ import {
   readRegions,
 } from "./command-reach.ts"
 import {
+  changesSomething,
   deletesRefs,
   destructions,
   type Effect,
@@ -27,7 +28,8 @@ import words from "./command-words.json" with { type: "json" }
 import { type RunCode, type RunCommand, type RunScript, runOf } from "./commands.ts"
 import { destroyedBy, mutationsIn } from "./graphql.ts"
 import { isPaymentUrl } from "./hosts.ts"
-import { emptyList, type Finished, type OpenKind, open, openAll } from "./leaf.ts"
+import { emptyList, type OpenKind, open, openAll } from "./leaf.ts"
+import { fromOperand } from "./options.ts"
 import { type PathFact, pathFact } from "./paths.ts"
 import { opensSecret, printsSecret, secretStore } from "./secrets.ts"
 import { asPattern, unknownPart } from "./shell-words.ts"
@@ -48,16 +50,6 @@ export type CommandFact = {
 /** Something that is taken away for good, and where. */
 export type Destruction = { readonly kind: string; readonly environments: readonly Environment[] }
 
-type ShellFacts = Finished<Omit<Reading, "selected">> & {
-  readonly sql: readonly { readonly text: string; readonly environments: readonly Environment[] }[]
-  readonly code: readonly RunCode[]
-  /** Files that it writes, with what it writes. */
-  readonly written: ReadonlyMap<string, string | undefined>
-  /** What it writes into the settings of a system, each as the place and what is written there. */
-  readonly settings: readonly string[]
-  readonly tooMany: boolean
-}
-
 type Reading = ReturnType<typeof newReading>
 
 const newReading = () => ({
@@ -75,21 +67,18 @@ const newReading = () => ({
   selected: emptyList<Environment>(),
 })
 
-export function shellFacts(text: string): ShellFacts {
+/** What a script does, and what of it is to be read by others: statements, programs, and the files that it writes. */
+export function shellFacts(text: string) {
   const run = runOf(text)
   const reading = newReading()
   openAll(reading.open, run.unresolved)
   for (const command of run.commands) readCommand(reading, command)
   readEnvironmentDump(reading, run)
   // A builder that is given a file which the script has just written does what stands there.
+  const isWritten = (word: string): boolean => run.files.has(word.replace(/^-{1,2}[\w-]*=?/, "")) || run.files.has(word)
   for (const { name, words } of run.commands)
-    if (
-      /^(?:g?make|just|task|ninja|rake|ant|mvn|gradle|cmake|bazel|docker|expect|ansible-playbook|act|skaffold|tilt)$/.test(
-        name,
-      )
-    )
-      if (words.slice(1).some((word) => run.files.has(word.replace(/^-{1,2}[\w-]*=?/, "")) || run.files.has(word)))
-        open(reading.open, "everything", `${name} runs a file that was written before, and what that does is not known`)
+    if (runsGivenFile.test(name) && words.slice(1).some(isWritten))
+      open(reading.open, "everything", `${name} runs a file that was written before, and what that does is not known`)
   // What a script writes as source and has built or tested is run.
   const builds = run.commands.some(({ name }) => building.test(name))
   const sources = [...run.files].flatMap(([path, source]): readonly RunCode[] =>
@@ -97,16 +86,16 @@ export function shellFacts(text: string): ShellFacts {
   )
   if (printsSecret(text)) reading.paths.push(secretStore)
   const sql = run.sql.map((one) => ({ text: one.text, environments: environmentsOf(one.by) }))
-  const settings = [...run.files].flatMap(([path, text]) =>
-    /^\/(?:sys|proc|etc)\//.test(path)
-      ? [`${path} ${text ?? ""}`]
-      : path.startsWith("/var/log/")
-        ? [`overwrite ${path}`]
-        : [],
-  )
+  /** What it writes into the settings of a system, each as the place and what is written there. */
+  const settings = [...run.files].flatMap(([path, text]) => {
+    if (/^\/(?:sys|proc|etc)\//.test(path)) return [`${path} ${text ?? ""}`]
+    return path.startsWith("/var/log/") ? [`overwrite ${path}`] : []
+  })
   return { ...reading, sql, code: [...run.code, ...sources], written: run.files, settings, tooMany: run.tooMany }
 }
 
+const runsGivenFile =
+  /^(?:g?make|just|task|ninja|rake|ant|mvn|gradle|cmake|bazel|docker|expect|ansible-playbook|act|skaffold|tilt)$/
 const building = new RegExp(`^${anyOf(words.builders)}$`)
 const sourceFile =
   /\.(?:go|rs|java|kt|kts|c|cc|cpp|cxx|h|hpp|cs|swift|scala|hs|zig|ts|tsx|mts|js|jsx|mjs|cjs|py|rb|php)$/i
@@ -163,9 +152,8 @@ const plainWord = (word: string): string => {
 /** A command as one line; of git, its verb comes first, whatever options stand before it. */
 function lineOf(name: string, words: readonly string[]): string {
   if (name !== "git" && name !== "hub") return [name, ...words.map(plainWord)].join(" ")
-  const valued = /^(?:-[cC]|--(?:git-dir|work-tree|namespace|exec-path))$/
-  const at = words.findIndex((word, index) => !word.startsWith("-") && !valued.test(words[index - 1] ?? ""))
-  return ["git", ...(at < 0 ? words : words.slice(at)).map(plainWord)].join(" ")
+  const own = fromOperand(words, /^(?:-[cC]|--(?:git-dir|work-tree|namespace|exec-path))$/)
+  return ["git", ...(own.length === 0 ? words : own).map(plainWord)].join(" ")
 }
 
 function readCommand(reading: Reading, command: RunCommand): void {
@@ -194,7 +182,7 @@ function readCommand(reading: Reading, command: RunCommand): void {
   if (name === "tee" && words.every((word) => /^-|^\/dev\/(?:null|std\w+|tty)$/.test(word))) effects.delete("write")
   const named = environmentsOf(command)
   const isHere = command.places.length === 0 && around.every((wrapper) => staysHere.test(wrapper))
-  const isLocal = isHere && (!changesMore(effects) || (localChange.test(name) && !named.includes("production")))
+  const isLocal = isHere && (!changesSomething(effects) || (localChange.test(name) && !named.includes("production")))
   if (writesTo.some((to) => !/^\/dev\/(?:null|std\w+|tty|fd\/\d+)$/.test(to) && to !== "")) effects.add("write")
   if (command.words.length === 0 && writesTo.length + readsFrom.length === 0) return
   const environments = named.length > 0 ? named : reading.selected
@@ -257,8 +245,6 @@ function readReached(reading: Reading, command: RunCommand, words: readonly stri
   }
 }
 
-const changesMore = (effects: ReadonlySet<Effect>): boolean =>
-  (["write", "delete", "send", "deploy", "install"] as const).some((effect) => effects.has(effect))
 const fedTo = ({ name, given }: RunCommand): string | undefined =>
   given.length === 0 ||
   /^(?:cat|tee|\w*sh|python[\d.]*|node|ruby|perl|php|psql|mysql|sqlite3|mail\w*|git|curl|jq|grep|sed|awk)$/.test(name)
@@ -345,12 +331,8 @@ function readProductionActs(
   environments: readonly Environment[],
 ): void {
   const acts =
-    effects.has("unknown") ||
-    effects.has("deploy") ||
-    effects.has("delete") ||
-    effects.has("send") ||
-    (effects.has("network") && effects.has("write")) ||
-    effects.has("execute")
+    (["unknown", "deploy", "delete", "send", "execute"] as const).some((effect) => effects.has(effect)) ||
+    (effects.has("network") && effects.has("write"))
   const isFile = /^(?:rm|rmdir|unlink|del|rd|shred|remove-item|ri|find|git)\b/.test(line)
   if (effects.has("unknown") && reachesOut.test(` ${line.split(" ", 6).slice(1).join(" ")} `))
     open(reading.open, "hosts", "nobody has said which host it reaches")

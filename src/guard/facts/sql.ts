@@ -1,7 +1,8 @@
 import { wordSet } from "../../language/word-forms.ts"
 import { anyOf } from "../../language/word-lists.ts"
+import { present } from "../../message/present.ts"
 import { isObject } from "../../wire/json.ts"
-import { maxScriptDepth, maxStatements } from "./leaf.ts"
+import { emptyList, type Finished, maxScriptDepth, maxStatements } from "./leaf.ts"
 import { parseSql, type SqlNode } from "./sql-grammar.ts"
 import lists from "./words.json" with { type: "json" }
 import { anyWord } from "./words.ts"
@@ -18,15 +19,14 @@ export type SqlFact = {
   readonly unresolved?: string
 }
 
-type SqlFacts = {
-  readonly statements: readonly SqlFact[]
+const newReading = () => ({
+  statements: emptyList<SqlFact>(),
   /** Commands that the server hands to a shell, and files that it reads or writes. */
-  readonly scripts: readonly string[]
-  readonly files: readonly string[]
-  readonly tooMany: boolean
-}
-
-type Reading = { statements: SqlFact[]; scripts: string[]; files: string[]; tooMany: boolean }
+  scripts: emptyList<string>(),
+  files: emptyList<string>(),
+  tooMany: false,
+})
+type Reading = ReturnType<typeof newReading>
 
 /** MySQL runs what stands in a comment that begins with an exclamation mark. */
 const opened = (text: string): string =>
@@ -36,8 +36,8 @@ const opened = (text: string): string =>
 const ambiguous = /\\|--\S|`|\/\*!|#|\[/
 
 /** What a text of SQL does, in PostgreSQL's own grammar, and in the words of other systems where they differ from it. */
-export function sqlFacts(text: string): SqlFacts {
-  const reading: Reading = { statements: [], scripts: [], files: [], tooMany: false }
+export function sqlFacts(text: string): Finished<Reading> {
+  const reading = newReading()
   readText(reading, text, 0)
   return reading
 }
@@ -158,42 +158,36 @@ function readTree(into: Reading, node: SqlNode, depth: number): void {
     found.calls.clear()
   }
   const kinds = [...found.kinds.keys()]
-  const settings = (found.kinds.get("VariableSetStmt") ?? []).filter(({ name }) => powers.test(String(name)))
-  const into_ = (found.kinds.get("SelectStmt") ?? []).some(({ intoClause }) => intoClause !== undefined)
-  const open = unresolvedIn(found)
-  const unbounded = [...(found.kinds.get("DeleteStmt") ?? []), ...(found.kinds.get("UpdateStmt") ?? [])].some(
-    isUnbounded,
-  )
-  const alters =
-    JSON.stringify(found.kinds.get("AlterTableStmt") ?? []).match(
-      /"AT_(?:Drop(?:Column|Constraint|Inherit|NotNull)?|Disable\w+|DetachPartition)"/,
-    ) !== null
-  const merges = JSON.stringify(found.kinds.get("MergeStmt") ?? []).includes('"CMD_DELETE"')
-  const copies = found.kinds.get("CopyStmt") ?? []
+  const all = (...names: readonly string[]): readonly SqlNode[] => names.flatMap((name) => found.kinds.get(name) ?? [])
+  const settings = all("VariableSetStmt").filter(({ name }) => powers.test(String(name)))
+  const selectsInto = all("SelectStmt").some(({ intoClause }) => intoClause !== undefined)
+  const unbounded = all("DeleteStmt", "UpdateStmt").some(isUnbounded)
+  const alters = droppingParts.test(JSON.stringify(all("AlterTableStmt")))
+  const merges = JSON.stringify(all("MergeStmt")).includes('"CMD_DELETE"')
+  const copies = all("CopyStmt")
+  const isPrinted = copies.every(({ is_from: isFrom, filename }) => isFrom !== true && filename === undefined)
   if ([...found.calls].some((name) => fileFunctions.test(name))) into.files.push(...textsIn(node))
   for (const { is_program: isProgram, filename } of copies)
     if (typeof filename === "string") (isProgram === true ? into.scripts : into.files).push(filename)
   const writes = kinds.some(
-    (one) =>
-      !reading.has(one) &&
-      one !== "VariableSetStmt" &&
-      !(
-        one === "CopyStmt" && copies.every(({ is_from: isFrom, filename }) => isFrom !== true && filename === undefined)
-      ),
+    (one) => !reading.has(one) && one !== "VariableSetStmt" && !(one === "CopyStmt" && isPrinted),
   )
   into.statements.push({
     verb: verbOf(kind),
     targets: [...found.names].filter((name) => !found.aliases.has(name)).map((name) => name.toLowerCase()),
-    writes: writes || into_ || settings.length > 0,
+    writes: writes || selectsInto || settings.length > 0,
     destructive:
       kinds.some((one) => dropping.has(one)) || alters || merges || (unbounded && kinds.includes("UpdateStmt")),
     unbounded,
-    ...(open === undefined ? {} : { unresolved: open }),
+    ...present({ unresolved: unresolvedIn(found) }),
   })
   // What a function or a block holds is a program of its own; its text is read for the statements in it.
-  for (const inner of [...(found.kinds.get("DoStmt") ?? []), ...(found.kinds.get("CreateFunctionStmt") ?? [])])
+  for (const inner of all("DoStmt", "CreateFunctionStmt"))
     for (const text of textsIn(inner)) if (looksLikeSql(text)) readWords(into, text, depth + 1, false)
 }
+
+/** What an altered table loses. */
+const droppingParts = /"AT_(?:Drop(?:Column|Constraint|Inherit|NotNull)?|Disable\w+|DetachPartition)"/
 
 /** Functions that read or write a file of the server. */
 const fileFunctions =
@@ -316,7 +310,6 @@ function factOfWords({ words, strings }: Statement): SqlFact {
   const alters =
     changes.includes("alter") && /\b(?:drop|disable|delete|clear|detach|exchange|swap)\b/.test(line.slice(0, 4_000))
   const flush = /^(?:flushall|flushdb|shutdown)$/.test(verb)
-  const open = openIn(verb, words, strings, looks)
   return {
     verb,
     targets: targetsOf(words),
@@ -324,7 +317,7 @@ function factOfWords({ words, strings }: Statement): SqlFact {
     destructive:
       anyWord(changes, /^(?:drop|truncate|delete|purge)$/) || alters || flush || isWhole || replacesTable.test(line),
     unbounded: isWhole,
-    ...(open === undefined ? {} : { unresolved: open }),
+    ...present({ unresolved: openIn(verb, words, strings, looks) }),
   }
 }
 

@@ -67,10 +67,8 @@ function plainDigit(sign: string): string {
   return zero === undefined ? sign : String(code - zero)
 }
 
-type Cleaned = { readonly text: string; readonly hidden: boolean }
-
 /** A text without what no reader sees, in plain forms of its signs; letters of other scripts stay what they are. */
-export function clean(text: string): Cleaned {
+export function clean(text: string): { readonly text: string; readonly hidden: boolean } {
   if (isPlain(text)) return { text, hidden: false }
   const shown = text
     .toWellFormed()

@@ -1,5 +1,6 @@
 import { anyOf } from "../../language/word-lists.ts"
 import words from "./command-words.json" with { type: "json" }
+import { afterOptions, behind, firstTold, foundIn, operandsOf, toldBy } from "./options.ts"
 import { foundBy } from "./shell-output.ts"
 import type { ShellCommand } from "./shell-syntax.ts"
 import { unknownPart } from "./shell-words.ts"
@@ -15,6 +16,16 @@ export type Wrapped = {
 }
 
 const none: Wrapped = { argv: [], scripts: [], places: [] }
+const runs = (words: readonly string[], places: readonly string[] = []): Wrapped => ({
+  ...none,
+  argv: words.length === 0 ? [] : [words],
+  places,
+})
+const runsScripts = (scripts: readonly string[], unresolved?: string): Wrapped => ({
+  ...none,
+  scripts,
+  ...(unresolved === undefined ? {} : { unresolved }),
+})
 
 /** Such programs whose options take no value. */
 const taking = (operands: number, names: string) =>
@@ -69,40 +80,25 @@ const projectRunners =
   /^(?:poetry|uv|pipenv|pdm|hatch|rye|pixi|bundle|conda|mamba|micromamba|nix|mise|asdf|volta|fnm|rbenv|pyenv|yarn|pnpm|npm|bun|deno|dotnet|cargo|stack|cabal|op|aws-vault|teller|chamber)$/
 const runsBehind = /^(?:run|exec|x|dlx|develop)$/
 
-function afterOptions(words: readonly string[], valued: RegExp, operands: number): readonly string[] {
-  let at = 0
-  for (let left = operands; at < words.length; at++) {
-    const word = words[at] ?? ""
-    if (word === "--") {
-      at += 1 + left
-      break
-    }
-    if (valued.test(word)) at++
-    else if (/^-|^\w+=/.test(word)) continue
-    else if (left === 0) break
-    else left--
-  }
-  return words.slice(at)
-}
-
 /** The commands that a program runs behind its own words or in its options; absent for one that runs none. */
 export function wrapperOf(name: string, words: readonly string[], command: ShellCommand): Wrapped | undefined {
-  const prefix = Object.hasOwn(prefixes, name) ? prefixes[name] : undefined
   if (name === "command" && /^-[vV]$/.test(words[0] ?? "")) return undefined
-  if (prefix !== undefined) {
-    const rest = afterOptions(name === "bwrap" ? withoutPairs(words) : words, prefix[0], prefix[1])
-    // An option behind the command is the command's own.
-    const own = name === "flock" ? words : words.slice(0, words.length - rest.length)
-    const script = optionText(own, /^(?:-c|--command|--call)$/)
-    if (name === "parallel") return fedCommand(rest, command)
-    if (name === "chroot") return { ...none, argv: rest.length === 0 ? [] : [belowRoot(words, rest)] }
-    if (name === "npx" && script !== undefined) return { ...none, scripts: [script] }
-    if (name === "flock" && script !== undefined) return { ...none, scripts: [script] }
-    return { ...none, argv: rest.length === 0 ? [] : [rest] }
+  const prefix = Object.hasOwn(prefixes, name) ? prefixes[name] : undefined
+  if (prefix === undefined) {
+    const read = readers.find(([names]) => names.test(name))?.[1]
+    return read !== undefined
+      ? read(words, command, name)
+      : projectRunners.test(name)
+        ? projectCommand(name, words)
+        : undefined
   }
-  const known = readers.find(([names]) => names.test(name))?.[1]
-  if (known !== undefined) return known(words, command, name)
-  return projectRunners.test(name) ? projectCommand(name, words) : undefined
+  const rest = afterOptions(name === "bwrap" ? withoutPairs(words) : words, ...prefix)
+  // An option behind the command is the command's own.
+  const own = name === "flock" ? words : words.slice(0, words.length - rest.length)
+  const script = /^(?:npx|flock)$/.test(name) ? firstTold(own, /^(?:-c|--command|--call)$/) : undefined
+  if (script !== undefined) return runsScripts([script])
+  if (name === "parallel") return fedCommand(rest, command)
+  return runs(name === "chroot" ? belowRoot(words, rest) : rest)
 }
 
 /** Words without the options of a sandbox that take two: what is bound, and where to. */
@@ -126,8 +122,16 @@ type Reader = (words: readonly string[], command: ShellCommand, name: string) =>
 const readers: readonly (readonly [names: RegExp, read: Reader])[] = [
   [/^env$/, envCommand],
   [/^xargs$/, (words, command) => fedCommand(afterOptions(words, xargsValued, 0), command, words)],
-  [/^watch$/, (words) => ({ ...none, scripts: [afterOptions(words, /^-n$|^--interval$/, 0).join(" ")] })],
-  [/^(?:script|su|runuser|nix-shell|nix|scl|sg)$/, (words) => optionScript(words, /^-\w*c$|^--(?:command|run)$/)],
+  [/^watch$/, (words) => runsScripts([afterOptions(words, /^-n$|^--interval$/, 0).join(" ")])],
+  [
+    /^(?:script|su|runuser|nix-shell|nix|scl|sg)$/,
+    (words) =>
+      runsScripts(
+        toldBy(words, /^-\w*c$|^--(?:command|run)$/)
+          .slice(0, 1)
+          .filter(isText),
+      ),
+  ],
   [/^(?:ssh|mosh|autossh)$/, sshCommand],
   [/^(?:docker|podman|nerdctl|docker-compose|kubectl|oc|lxc)$/, containerCommand],
   [/^(?:vagrant|gcloud|heroku|flyctl|fly)$/, cloudCommand],
@@ -135,24 +139,26 @@ const readers: readonly (readonly [names: RegExp, read: Reader])[] = [
   [/^fd(?:find)?$/, fdCommand],
   [/^git$/, gitCommand],
   [/^(?:tmux|screen)$/, terminalCommand],
-  [/^(?:trap|alias|eval|iex|invoke-expression|at|batch)$/, (words, command, name) => evaluated(name, words, command)],
+  [/^(?:eval|iex|invoke-expression)$/, (words) => runsScripts([words.join(" ")].filter(isText))],
+  [/^trap$/, (words) => runsScripts(words.slice(0, 1).filter((text) => !/^(?:-\w?|)$/.test(text)))],
+  [/^alias$/, (words) => runsScripts(words.flatMap((word) => /^[\w-]+=(.*)$/s.exec(word)?.[1] ?? []))],
   [
-    /^(?:tar|rsync|man|less|vim|vi|nvim|ex|ed|gdb|socat|nc|ncat|netcat|crontab|make|expect)$/,
-    (words, command, name) => hiddenCommand(name, words, command),
+    /^(?:at|batch)$/,
+    (_, { given, piped }) =>
+      runsScripts(given, piped ? "what is to be run later is known only when it runs" : undefined),
   ],
+  [/^crontab$/, crontabCommand],
+  [/^(?:tar|rsync|man|less|vim|vi|nvim|ex|ed|gdb|socat|nc|ncat|netcat|make|expect)$/, hiddenCommand],
 ]
+
+const isText = (text: string): boolean => text !== ""
 
 const xargsValued = /^-[aEeIidLlnPs]$|^--(?:arg-file|delimiter|max-\w+|replace)$/
 
-const optionScript = (words: readonly string[], option: RegExp): Wrapped => ({
-  ...none,
-  scripts: [optionText(words, option) ?? ""].filter((text) => text !== ""),
-})
-
 function cloudCommand(words: readonly string[]): Wrapped {
-  const text = optionText(words, /^(?:-c|-C|--command)$/) ?? afterEqual(words, "--command")
-  const behind = words.includes("--") ? [words.slice(words.indexOf("--") + 1)] : []
-  return { ...none, argv: behind, scripts: text === undefined ? [] : [text] }
+  const text = firstTold(words, /^(?:-c|-C|--command)$/) ?? firstTold(words, /^--command=(.*)$/s)
+  const split = words.indexOf("--")
+  return { ...none, argv: split < 0 ? [] : [words.slice(split + 1)], scripts: text === undefined ? [] : [text] }
 }
 
 function fdCommand(words: readonly string[]): Wrapped | undefined {
@@ -161,25 +167,21 @@ function fdCommand(words: readonly string[]): Wrapped | undefined {
   const valued =
     /^-[eEtdgcjoS]$|^--(?:extension|exclude|type|max-depth|min-depth|size|changed-\w+|owner|color|threads|base-directory|search-path)$/
   const own = words.slice(0, at)
-  const endings = own.filter((_, index) => /^(?:-e|--extension)$/.test(own[index - 1] ?? ""))
-  const [pattern = ""] = own.filter((word, index) => !word.startsWith("-") && !valued.test(own[index - 1] ?? ""))
+  const endings = behind(own, /^(?:-e|--extension)$/)
+  const [pattern = ""] = operandsOf(own, valued)
   // A pattern of letters, digits and dashes matches anywhere in the name.
   const piece = /^[\w-]+$/.test(pattern) ? `*${pattern}*` : "*"
   const names =
     endings.length > 0 ? endings.map((ending) => `**/${piece === "*" ? "" : piece}*.${ending}`) : [`**/${piece}`]
-  return { ...none, argv: [[...words.slice(at + 1), ...(names.join() === "**/*" ? ["**"] : names)]] }
+  return runs([...words.slice(at + 1), ...(names.join() === "**/*" ? ["**"] : names)])
 }
 
 /** `env -S "a b"`, `env X=1 a b`. */
 function envCommand(words: readonly string[]): Wrapped {
   const at = words.findIndex((word) => /^-\w*S|^--split-string/.test(word))
-  if (at >= 0) {
-    const word = words[at] ?? ""
-    const inside = word.startsWith("--") ? word.replace(/^--split-string=?/, "") : word.replace(/^-\w*?S/, "")
-    return { ...none, scripts: [[inside, ...words.slice(at + 1)].join(" ")] }
-  }
-  const rest = afterOptions(words, /^-[uC]$|^--(?:unset|chdir)$/, 0)
-  return { ...none, argv: rest.length === 0 ? [] : [rest] }
+  if (at < 0) return runs(afterOptions(words, /^-[uC]$|^--(?:unset|chdir)$/, 0))
+  const inside = (words[at] ?? "").replace(/^(?:--split-string=?|-\w*?S)/, "")
+  return runsScripts([[inside, ...words.slice(at + 1)].join(" ")])
 }
 
 /** A command with the words that it is fed behind it, or that nobody knows which. */
@@ -188,61 +190,40 @@ function fedCommand(
   { given, fed, piped }: ShellCommand,
   options: readonly string[] = [],
 ): Wrapped {
-  const known = given.flatMap((text) => text.split(/\s+/)).filter((word) => word !== "")
+  const known = given.flatMap((text) => text.split(/\s+/)).filter(isText)
   const words = fed ?? (known.length > 0 && !piped ? known : [unknownPart])
-  const marker = options.findIndex((word) => /^-I$|^--replace$/.test(word))
-  const sign = marker < 0 ? (anyWord(options, /^-i$/) ? "{}" : "{}") : (options[marker + 1] ?? "{}")
-  if (rest.some((word) => word.includes(sign)))
-    return { ...none, argv: words.slice(0, 64).map((one) => rest.map((word) => word.replaceAll(sign, one))) }
-  return { ...none, argv: rest.length === 0 ? [] : [[...rest, ...words]] }
+  const sign = behind(options, /^-I$|^--replace$/)[0] ?? "{}"
+  if (!rest.some((word) => word.includes(sign))) return rest.length === 0 ? none : runs([...rest, ...words])
+  return { ...none, argv: words.slice(0, 64).map((one) => rest.map((word) => word.replaceAll(sign, one))) }
 }
-
-/** The words behind an option, up to the next one, as one text: `-c "…"`, also at the end of a bundle as in `-lc`. */
-function optionText(words: readonly string[], option: RegExp): string | undefined {
-  const at = words.findIndex((word) => option.test(word))
-  return at < 0 ? undefined : (words[at + 1] ?? "")
-}
-
-const afterEqual = (words: readonly string[], option: string): string | undefined =>
-  words.find((word) => word.startsWith(`${option}=`))?.slice(option.length + 1)
 
 function sshCommand(words: readonly string[], { given, piped }: ShellCommand): Wrapped {
   const rest = afterOptions(words, /^-[bBcDEeFIiJLlmOoPpQRSWw]$/, 0)
-  const [host = "", ...behind] = rest[0] === "--" ? rest.slice(1) : rest
-  const options = words
-    .filter((_, at) => /^-o$/.test(words[at - 1] ?? ""))
-    .concat(words.filter((word) => /^-o./.test(word)))
-  const proxied = options.flatMap(
-    (word) => /ProxyCommand[= ](.*)/i.exec(word)?.[1] ?? /LocalCommand[= ](.*)/i.exec(word)?.[1] ?? [],
-  )
-  const script = (behind[0] === "--" ? behind.slice(1) : behind).join(" ")
-  const scripts = [...proxied, script, ...(script === "" ? given : [])].filter((text) => text !== "")
+  const [host = "", ...told] = rest[0] === "--" ? rest.slice(1) : rest
+  const options = [...behind(words, /^-o$/), ...words.filter((word) => /^-o./.test(word))]
+  const proxied = options.flatMap((word) => /(?:Proxy|Local)Command[= ](.*)/i.exec(word)?.[1] ?? [])
+  const script = (told[0] === "--" ? told.slice(1) : told).join(" ")
+  const scripts = [...proxied, script, ...(script === "" ? given : [])].filter(isText)
   const isFed = script === "" && piped
   return {
-    argv: [],
-    scripts,
+    ...runsScripts(scripts, isFed ? "what is run on the other machine is known only when it runs" : undefined),
     places: [host],
-    ...(isFed ? { unresolved: "what is run on the other machine is known only when it runs" } : {}),
   }
 }
 
-const containerVerbs = /^(?:exec|run|debug)$/
-
 function containerCommand(words: readonly string[]): Wrapped | undefined {
-  const at = words.findIndex((word) => containerVerbs.test(word))
+  const at = words.findIndex((word) => /^(?:exec|run|debug)$/.test(word))
   if (at < 0) return undefined
   const split = words.indexOf("--", at)
-  const places = words.slice(0, split < 0 ? words.length : split)
-  if (split > 0) return { ...none, argv: [words.slice(split + 1)], places }
+  if (split > 0) return { ...none, argv: [words.slice(split + 1)], places: words.slice(0, split) }
   const valued =
     /^-[eupvwlhnmc]$|^--(?:env|user|publish|volume|workdir|name|network|mount|entrypoint|label|hostname|env-file|platform|memory|cpus|gpus|container|namespace)$/
   const rest = afterOptions(words.slice(at + 1), valued, 1)
-  const entry = optionText(words, /^--entrypoint$/) ?? afterEqual(words, "--entrypoint")
-  const inner = entry === undefined ? rest : [entry, ...rest]
-  return { ...none, argv: inner.length === 0 ? [] : [inner], places }
+  const entry = firstTold(words, /^--entrypoint$/) ?? firstTold(words, /^--entrypoint=(.*)$/s)
+  return runs(entry === undefined ? rest : [entry, ...rest], words)
 }
 
-function findCommand(words: readonly string[]): Wrapped | undefined {
+function findCommand(words: readonly string[]): Wrapped {
   const { roots, names } = foundBy(words)
   const found = roots.flatMap((root) => names.map((name) => `${root}/**/${name}`))
   const argv: string[][] = []
@@ -252,128 +233,101 @@ function findCommand(words: readonly string[]): Wrapped | undefined {
     const inner = words.slice(at + 1, end < 0 ? undefined : end)
     argv.push(inner.flatMap((one) => (one === "{}" ? found : [one.replaceAll("{}", found[0] ?? "**")])))
   }
-  return argv.length === 0 ? undefined : { ...none, argv }
+  return { ...none, argv }
 }
 
+const ofAlias = (value: string): string => (value.startsWith("!") ? value.slice(1) : `git ${value}`)
+/** Settings of git whose value it runs, and values that are no programs of anybody's own. */
+const runSetting =
+  /(?:pager|editor|command|sshcommand|askpass|fsmonitor|hookspath|textconv|external|clean|smudge|process|helper|tool\.\w+\.cmd|program)$/i
+const harmlessValue = /^(?:|cat|true|false|less.*|vim|nano|store|cache|osxkeychain|.*hooks)$/
+
 /** `git -c alias.x='!cmd' x`, `git -c core.pager=cmd`, `git bisect run cmd`, `git submodule foreach cmd`, `git rebase --exec cmd`. */
-function gitCommand(words: readonly string[]): Wrapped | undefined {
-  const scripts: string[] = []
-  for (const [at, word] of words.entries()) {
-    const setting =
-      words[at - 1] === "-c" || /^--config-env=/.test(word) ? /^(?:--config-env=)?([\w.-]+)=(.*)$/s.exec(word) : null
-    const [, key = "", value = ""] = setting ?? []
-    if (/^alias\./i.test(key)) scripts.push(value.startsWith("!") ? value.slice(1) : `git ${value}`)
-    else if (
-      /(?:pager|editor|command|sshcommand|askpass|fsmonitor|hookspath|textconv|external|clean|smudge|process|helper|tool\.\w+\.cmd|program)$/i.test(
-        key,
-      ) &&
-      value !== "" &&
-      value !== "cat" &&
-      !/^(?:true|false|less.*|vim|nano|store|cache|osxkeychain|.*hooks)$/.test(value)
-    )
-      scripts.push(value.replace(/^!/, ""))
-    if (
-      /^(?:-x|--exec|--tree-filter|--index-filter|--msg-filter|--env-filter|--extcmd|--upload-pack|--receive-pack)$/.test(
-        word,
-      ) &&
-      anyWord(words, /^(?:rebase|filter-branch|difftool|clone|fetch|pull|push|ls-remote)$/)
-    )
-      scripts.push(words[at + 1] ?? "")
-    else if (/^--(?:exec|upload-pack|receive-pack|extcmd)=/.test(word)) scripts.push(word.slice(word.indexOf("=") + 1))
-  }
-  const run = words[0] === "bisect" && words[1] === "run" ? [words.slice(2)] : []
-  const each = words.indexOf("foreach")
-  if (each > 0 && words.includes("submodule"))
-    scripts.push(
-      words
-        .slice(each + 1)
-        .filter((word) => !/^--/.test(word))
-        .join(" "),
-    )
-  for (const [at, word] of words.entries())
-    if (/^alias\./i.test(word) && words[at - 1] !== "-c" && words.includes("config")) {
-      const value = words[at + 1] ?? ""
-      scripts.push(value.startsWith("!") ? value.slice(1) : `git ${value}`)
-    }
+function gitCommand(words: readonly string[]): Wrapped {
+  const settings = [...behind(words, /^-c$/), ...words.filter((word) => /^--config-env=/.test(word))]
+  const set = settings.flatMap((setting) => {
+    const [, key = "", value = ""] = /^(?:--config-env=)?([\w.-]+)=(.*)$/s.exec(setting) ?? []
+    if (/^alias\./i.test(key)) return [ofAlias(value)]
+    return runSetting.test(key) && !harmlessValue.test(value) ? [value.replace(/^!/, "")] : []
+  })
+  const takesCommand = anyWord(words, /^(?:rebase|filter-branch|difftool|clone|fetch|pull|push|ls-remote)$/)
+  const options =
+    /^(?:-x|--exec|--tree-filter|--index-filter|--msg-filter|--env-filter|--extcmd|--upload-pack|--receive-pack)$/
+  const each = words.includes("submodule") ? words.indexOf("foreach") : -1
   const config = words.indexOf("config")
-  if (config >= 0 && anyWord(words.slice(config), /^!|sshcommand|hookspath|fsmonitor/i))
-    scripts.push(
-      ...words
-        .slice(config)
-        .filter((word) => word.startsWith("!"))
-        .map((word) => word.slice(1)),
-    )
-  return scripts.length + run.length === 0 ? undefined : { ...none, argv: run, scripts }
+  const configured = config < 0 ? [] : words.slice(config)
+  return {
+    ...none,
+    argv: words[0] === "bisect" && words[1] === "run" ? [words.slice(2)] : [],
+    scripts: [
+      ...set,
+      ...toldBy(words, /^--(?:exec|upload-pack|receive-pack|extcmd)=(.*)$/s),
+      ...(takesCommand ? toldBy(words, options) : []),
+      ...(each > 0
+        ? [
+            words
+              .slice(each + 1)
+              .filter((word) => !/^--/.test(word))
+              .join(" "),
+          ]
+        : []),
+      ...(config < 0 ? [] : words.flatMap((word, at) => aliasAt(words, word, at))),
+      ...configured.flatMap((word) => (word.startsWith("!") ? [word.slice(1)] : [])),
+    ],
+  }
 }
+
+const aliasAt = (words: readonly string[], word: string, at: number): readonly string[] =>
+  /^alias\./i.test(word) && words[at - 1] !== "-c" ? [ofAlias(words[at + 1] ?? "")] : []
 
 /** A terminal that runs a command, or gets its keys sent. */
 function terminalCommand(words: readonly string[]): Wrapped | undefined {
-  const keys = words.indexOf("send-keys")
   const valued = /^-[tsncFxyLSf]$/
-  if (keys >= 0)
-    return {
-      ...none,
-      scripts: [
-        afterOptions(words.slice(keys + 1), valued, 0)
-          .filter((word) => !/^(?:C-\w|Enter|C-m)$/i.test(word))
-          .join(" "),
-      ],
-    }
+  const keys = words.indexOf("send-keys")
+  if (keys >= 0) {
+    const typed = afterOptions(words.slice(keys + 1), valued, 0)
+    return runsScripts([typed.filter((word) => !/^(?:C-\w|Enter|C-m)$/i.test(word)).join(" ")])
+  }
   const at = words.findIndex((word) =>
     /^(?:new-session|new|new-window|neww|split-window|splitw|run-shell|run|respawn-pane|if-shell)$/.test(word),
   )
-  const rest = afterOptions(at < 0 ? words : words.slice(at + 1), valued, 0)
   if (at < 0 && !anyWord(words, /^-\w*[dm]/)) return undefined
-  return rest.length === 0 ? undefined : { ...none, scripts: [rest.join(" ")] }
+  const rest = afterOptions(words.slice(at + 1), valued, 0)
+  return rest.length === 0 ? undefined : runsScripts([rest.join(" ")])
 }
 
-function evaluated(name: string, words: readonly string[], { given, piped }: ShellCommand): Wrapped | undefined {
-  if (/^(?:eval|iex|invoke-expression)$/.test(name))
-    return { ...none, scripts: [words.join(" ")].filter((text) => text !== "") }
-  if (name === "trap") return { ...none, scripts: words.slice(0, 1).filter((text) => !/^(?:-\w?|)$/.test(text)) }
-  if (name === "alias") return { ...none, scripts: words.flatMap((word) => /^[\w-]+=(.*)$/s.exec(word)?.[1] ?? []) }
-  return {
-    ...none,
-    scripts: given,
-    ...(piped ? { unresolved: "what is to be run later is known only when it runs" } : {}),
-  }
-}
+/** Options of programs that have other work to do, with a command in their value; `read` finds it where it is not all of that. */
+const hiding: readonly (readonly [names: RegExp, option: RegExp, read?: (told: string) => readonly string[]])[] = [
+  [
+    /^tar$/,
+    /^--(?:checkpoint-action=exec|to-command|use-compress-program|rsh-command|rmt-command)=(.*)$|^(?:-I|--to-command|--use-compress-program)$/s,
+  ],
+  [/^rsync$/, /^(?:-e|--rsh|--rsync-path)$/, (told) => (/^ssh(?: -[pi] \S+)*$/.test(told) ? [] : [told])],
+  [/^man$/, /^-P$/],
+  [/^(?:n?vim?|ex|less)$/, /^-S$/, (told) => editorScripts(`source ${told}`)],
+  [/^(?:n?vim?|ex|less)$/, /^\+(.*)$|^(?:-c|--cmd|-S.)/s, editorScripts],
+  [/^gdb$/, /^-(?:ex|eval-command)$/, (told) => foundIn(told, /^(?:!|shell )(.*)/g)],
+  [/^socat$/, /^(.*)$/s, (told) => foundIn(told, /(?:exec|system):["']?([^,"']+)/gi)],
+  [/^n(?:c|cat|etcat)$/, /^(?:-\w*[ec]|--exec|--sh-exec)$/],
+  [/^make$/, /^(?:SHELL|\w+(?==.*\$\(shell))=(.*)$/s],
+  [/^expect$/, /^-c$/, (told) => foundIn(told, /\b(?:spawn|exec|system)\s+([^;\n]+)/g)],
+]
 
-/** Commands that hide in options of programs that have other work to do. */
-function hiddenCommand(name: string, words: readonly string[], { given, piped }: ShellCommand): Wrapped | undefined {
-  const scripts: string[] = []
-  for (const [at, word] of words.entries()) {
-    const next = words[at + 1] ?? ""
-    if (name === "tar") {
-      const action =
-        /^--checkpoint-action=exec=(.*)$/s.exec(word)?.[1] ??
-        /^--(?:to-command|use-compress-program|rsh-command|rmt-command)=(.*)$/s.exec(word)?.[1]
-      if (action !== undefined) scripts.push(action)
-      if (/^(?:-I|--to-command|--use-compress-program)$/.test(word)) scripts.push(next)
-    }
-    if (name === "rsync" && /^(?:-e|--rsh|--rsync-path)$/.test(word) && !/^ssh(?: -[pi] \S+)*$/.test(next))
-      scripts.push(next)
-    if (name === "man" && /^-P$/.test(word)) scripts.push(next)
-    if (/^(?:n?vim?|ex|less)$/.test(name) && /^(?:-c|--cmd|-S|\+)/.test(word))
-      scripts.push(...editorScripts(word === "-S" ? `source ${next}` : word.startsWith("+") ? word.slice(1) : next))
-    if (name === "gdb" && /^-(?:ex|eval-command)$/.test(word))
-      for (const [, shell = ""] of next.matchAll(/^(?:!|shell )(.*)/g)) scripts.push(shell)
-    if (name === "socat")
-      for (const [, shell = ""] of word.matchAll(/(?:exec|system):["']?([^,"']+)/gi)) scripts.push(shell)
-    if (/^n(?:c|cat|etcat)$/.test(name) && /^(?:-\w*[ec]|--exec|--sh-exec)$/.test(word)) scripts.push(next)
-    if (name === "make" && /^SHELL=|^\w+=.*\$\(shell/.test(word)) scripts.push(word.slice(word.indexOf("=") + 1))
-    if (name === "expect" && word === "-c")
-      for (const [, shell = ""] of next.matchAll(/\b(?:spawn|exec|system)\s+([^;\n]+)/g)) scripts.push(shell)
-  }
-  if (name === "crontab" && !anyWord(words, /^-[lr]/)) {
-    for (const text of given)
-      for (const line of text.split("\n")) scripts.push(line.replace(/^(?:\S+\s+){5}|^@\w+\s+/, ""))
-    if (piped) return { ...none, scripts, unresolved: "the table of jobs is known only when it runs" }
-  }
-  if (/^(?:n?vim?|ex|ed)$/.test(name)) for (const text of given) scripts.push(...editorScripts(text))
+/** Commands that hide in options of programs that have other work to do, and in what these are given to read. */
+function hiddenCommand(words: readonly string[], { given }: ShellCommand, name: string): Wrapped {
+  const scripts = hiding.flatMap(([names, option, read = (told) => [told]]) =>
+    names.test(name) ? toldBy(words, option).flatMap(read) : [],
+  )
+  if (/^(?:n?vim?|ex|ed)$/.test(name)) scripts.push(...given.flatMap(editorScripts))
   if (name === "make" && (words.includes("-") || words.includes("/dev/stdin")))
     scripts.push(...given.map((text) => text.replace(/^[^\t\n]*:.*$/gm, "").replace(/^\t@?/gm, "")))
-  return scripts.length === 0 ? undefined : { ...none, scripts }
+  return runsScripts(scripts)
+}
+
+function crontabCommand(words: readonly string[], { given, piped }: ShellCommand): Wrapped | undefined {
+  if (anyWord(words, /^-[lr]/)) return undefined
+  const jobs = given.flatMap((text) => text.split("\n")).map((line) => line.replace(/^(?:\S+\s+){5}|^@\w+\s+/, ""))
+  return runsScripts(jobs, piped ? "the table of jobs is known only when it runs" : undefined)
 }
 
 /** What commands of an editor do, as commands of a shell: those that it runs, and the files that it reads and writes. */
@@ -390,10 +344,12 @@ function editorScripts(text: string): readonly string[] {
     else if (file !== "")
       scripts.push(`${/^(?:w|wq|write|sav|saveas|x)$/.test(verb) ? "tee" : "cat"} '${file.replaceAll("'", "")}'`)
   }
-  for (const [, shell = ""] of text.matchAll(/\b(?:system|systemlist)\(\s*['"]([^'"]*)/g)) scripts.push(shell)
-  for (const [, file = ""] of text.matchAll(/\b(?:readfile|writefile)\([^'"]*['"]([^'"]*)/g))
-    scripts.push(`cat '${file}'`)
-  return scripts
+  const files = foundIn(text, /\b(?:readfile|writefile)\([^'"]*['"]([^'"]*)/g)
+  return [
+    ...scripts,
+    ...foundIn(text, /\b(?:system|systemlist)\(\s*['"]([^'"]*)/g),
+    ...files.map((file) => `cat '${file}'`),
+  ]
 }
 
 /** Variables that hold a command which other programs run. */
@@ -415,19 +371,14 @@ export function runByVariable(name: string, value: string): { readonly script?: 
 function projectCommand(name: string, words: readonly string[]): Wrapped | undefined {
   // A script that is added to package.json is judged as if it were run.
   const set = words.flatMap((word) => /^scripts[.[][\w:.\]-]+=(.*)$/s.exec(word)?.[1] ?? [])
-  if (words[0] === "set-script") return { ...none, scripts: words.slice(2, 3) }
-  if (set.length > 0) return { ...none, scripts: set }
+  if (words[0] === "set-script") return runsScripts(words.slice(2, 3))
+  if (set.length > 0) return runsScripts(set)
   const at = words.findIndex((word) => runsBehind.test(word))
   const split = words.indexOf("--")
   if (at < 0 || (/^(?:npm|yarn|pnpm|bun|cargo|dotnet|deno)$/.test(name) && words[at] === "run")) return undefined
-  const rest =
-    split > at && /^(?:op|aws-vault|teller|chamber|npm|mise)$/.test(name)
-      ? words.slice(split + 1)
-      : afterOptions(
-          words.slice(at + 1),
-          /^-[npCc]$|^--(?:name|prefix|with|python|extra|group|directory|project|package)$/,
-          /^(?:aws-vault|chamber|fnm|volta)$/.test(name) ? 1 : 0,
-        )
-  const script = optionText(words, /^(?:-c|--command)$/)
-  return script === undefined ? { ...none, argv: rest.length === 0 ? [] : [rest] } : { ...none, scripts: [script] }
+  const script = firstTold(words, /^(?:-c|--command)$/)
+  if (script !== undefined) return runsScripts([script])
+  if (split > at && /^(?:op|aws-vault|teller|chamber|npm|mise)$/.test(name)) return runs(words.slice(split + 1))
+  const valued = /^-[npCc]$|^--(?:name|prefix|with|python|extra|group|directory|project|package)$/
+  return runs(afterOptions(words.slice(at + 1), valued, /^(?:aws-vault|chamber|fnm|volta)$/.test(name) ? 1 : 0))
 }

@@ -8,6 +8,7 @@ import {
   verify,
 } from "node:crypto"
 import { HoldfastError } from "../../message/errors.ts"
+import { sha256Hex } from "../../message/sha256.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { type PolicyInput, type TemplateUse, templateNames } from "../policy/templates.ts"
 
@@ -261,8 +262,7 @@ export function payloadOf({ payload }: SignedCommand): Payload | undefined {
 }
 
 /** A hash that identifies a refused text without storing it. */
-export const hashOfCommand = (text: string): string =>
-  createHash("sha256").update(text.slice(0, maxCommandLength), "utf8").digest("hex")
+export const hashOfCommand = (text: string): string => sha256Hex(text.slice(0, maxCommandLength))
 
 /** A key pair in PEM. Only the operator may have the private half. */
 export type KeyPair = { readonly privateKey: string; readonly publicKey: string; readonly fingerprint: string }

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto"
 import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
+import { sha256Hex } from "../../message/sha256.ts"
 import { operatorLog } from "../../store/reserved-log.ts"
 import type { Head } from "../../store/store.ts"
 import type { Guard } from "../guard.ts"
@@ -195,9 +195,7 @@ export type Dated = { readonly standing: Standing; readonly fromMs: number; read
 export function standingAt({ rules, policies, guard }: Sayings, nowMs: number): Dated {
   const standing = rules.filter(({ expiresAtMs }) => expiresAtMs === undefined || expiresAtMs > nowMs)
   const untilMs = standing.reduce((least, { expiresAtMs }) => Math.min(least, expiresAtMs ?? Infinity), Infinity)
-  const version = createHash("sha256")
-    .update(JSON.stringify([standing, policies]))
-    .digest("hex")
+  const version = sha256Hex(JSON.stringify([standing, policies]))
   const made = { version, rules: Object.freeze(standing), policies, ...present({ guard }) }
   return { standing: Object.freeze(made), fromMs: nowMs, untilMs }
 }

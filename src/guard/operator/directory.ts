@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto"
 import { constants } from "node:fs"
 import { access, open, readdir, realpath, stat } from "node:fs/promises"
 import { join, sep } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { HoldfastError, systemCode } from "../../message/errors.ts"
+import { sha256Hex } from "../../message/sha256.ts"
 import type { PolicyInput } from "../policy/templates.ts"
 import { maxFileBytes, maxFiles, maxKeys, type PublicKey, readPublicKey } from "./command.ts"
 import { faultIn, type OperatorRule, readPolicyFile, readRuleFile } from "./rule-file.ts"
@@ -25,8 +25,7 @@ export type DirectoryContent = {
 export const noDirectory: DirectoryContent = { stamp: "", identity: "", files: [], rules: [], policies: [], keys: [] }
 
 /** Changes whenever a file of the directory changes. */
-const stampOf = (files: readonly ListedFile[]): string =>
-  createHash("sha256").update(JSON.stringify(files)).digest("hex")
+const stampOf = (files: readonly ListedFile[]): string => sha256Hex(JSON.stringify(files))
 
 /** Read the whole directory; throws the problem with its file and line. */
 export async function readDirectory(directory: string): Promise<DirectoryContent> {
@@ -42,7 +41,7 @@ export async function readDirectory(directory: string): Promise<DirectoryContent
       continue
     }
     const text = await readPolicyText(directory, name)
-    files.push({ name, sha256: createHash("sha256").update(text, "utf8").digest("hex") })
+    files.push({ name, sha256: sha256Hex(text) })
     if (name.endsWith(".pub")) keys.push({ text, source: name, state: stateOf(name) })
     else if (/\.(?:md|txt)$/.test(name)) rules.push(...readRuleFile(name, text))
     else policies.push(...readPolicyFile(name, text))

@@ -74,13 +74,11 @@ export function auditLines(entries: readonly AuditEntry[], { commands }: LogStat
   })
 }
 
-type WholeLog = { readonly entries: readonly AuditEntry[]; readonly state: LogState }
-
 /** Read the log from its first line and verify every hash, signature and number, its end, and that it still has what was read before. */
 export async function readWholeLog(
   log: AuditLog,
   { keys, state: known }: { readonly keys: KeyRing; readonly state: LogState },
-): Promise<WholeLog> {
+): Promise<{ readonly entries: readonly AuditEntry[]; readonly state: LogState }> {
   const head = await log.head()
   const entries = await log.readBehind(emptyLog.head)
   for (const { seq, hash } of [head, known.head]) {

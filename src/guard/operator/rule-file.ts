@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto"
 import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
+import { sha256Hex } from "../../message/sha256.ts"
 import { isObject } from "../../wire/json.ts"
 import { createGuard, type Guard } from "../guard.ts"
 import { isDeclarations, type PolicyInput, templateNames } from "../policy/templates.ts"
@@ -21,11 +21,9 @@ export function readRuleFile(name: string, text: string): readonly OperatorRule[
     if (rule.length > maxRuleLength)
       throw faultIn(name, `a rule of at most ${maxRuleLength} characters`, `one of ${rule.length}`, line)
     if (/\0/.test(rule)) throw faultIn(name, "readable text", "a null character", line)
-    return { id: `${name}#${at + 1}:${shortHash(rule)}`, text: rule, source: name, ...scope }
+    return { id: `${name}#${at + 1}:${sha256Hex(rule).slice(0, 8)}`, text: rule, source: name, ...scope }
   })
 }
-
-const shortHash = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex").slice(0, 8)
 
 type FrontMatter = { readonly scope: Scope; readonly body: string; readonly bodyLine: number }
 

@@ -13,8 +13,6 @@ import { type AttributeName, attributeNames, schemaText } from "./schema.ts"
 import { cedarString, lineAt, type PolicyDraft, refuseGiven, requireTexts, saysOneOf, shown } from "./template.ts"
 import { draftOf, isDeclarations, type PolicyInput, type TemplateUse } from "./templates.ts"
 
-type PolicySet = { readonly policies: readonly GuardPolicy[]; readonly matchers: Readonly<Record<string, Matcher>> }
-
 /** A template's conditions as policies, each a text of its own with the rule in words. */
 function madeBy(
   use: TemplateUse,
@@ -69,7 +67,7 @@ export function* readPolicySet(
   cedar: Cedar,
   inputs: readonly PolicyInput[],
   given: Readonly<Record<string, Matcher>>,
-): Steps<PolicySet> {
+): Steps<{ readonly policies: readonly GuardPolicy[]; readonly matchers: Readonly<Record<string, Matcher>> }> {
   if (!Array.isArray(inputs)) refuseGiven("policies", "a list", inputs)
   const taken = new Set<string>(Object.keys(given))
   const nameFor = (wanted: string): string => {

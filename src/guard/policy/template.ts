@@ -61,6 +61,12 @@ export const shown = (value: unknown): string =>
       ? JSON.stringify(value.slice(0, 40))
       : String(value).slice(0, 40)
 
+/** Words with each name in braces filled in; of a list its members, with commas or `{name|or}` between them. */
+export const fillWords = (words: string, named: Readonly<Record<string, string | readonly string[]>>): string =>
+  words.replace(/\{(\w+)(\|or)?\}/g, (_, name: string, or?: string) =>
+    [named[name] ?? ""].flat().join(or === undefined ? ", " : " or "),
+  )
+
 export const cedarString = (text: string): string =>
   `"${text
     .toWellFormed()

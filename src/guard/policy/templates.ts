@@ -4,11 +4,11 @@ import type { ToolContract, Undeclared } from "../facts/contracts.ts"
 import { services } from "../facts/media.ts"
 import type { PersonalKind } from "../facts/personal.ts"
 import { regionName } from "../facts/regions.ts"
-import lists from "../facts/words.json" with { type: "json" }
 import type { Matcher } from "./matcher.ts"
 import {
   cedarSet,
   cedarString,
+  fillWords,
   type PolicyDraft,
   refuseGiven,
   requireAmount,
@@ -16,6 +16,7 @@ import {
   saysOneOf,
   type UseOptions,
 } from "./template.ts"
+import table from "./templates.json" with { type: "json" }
 
 /** The parameters of each template. */
 type TemplateParameters = {
@@ -143,13 +144,19 @@ export function draftOf<Name extends TemplateName>(use: Uses[Name], name: string
   const { template } = use
   if (!Object.hasOwn(drafts, template))
     refuseOption("template", `one of ${templateNames.join(", ")}`, String(template).slice(0, 60))
-  return drafts[template](use, name)
+  const { named = {}, ...draft } = drafts[template](use, name)
+  const { rule, instead } = templateWords[template]
+  return { ...draft, rule: fillWords(rule, named), instead: fillWords(instead, named) }
 }
+
+/** What each template says to whoever is refused, with names of parameters in braces. */
+const templateWords: Readonly<Record<TemplateName, Readonly<Record<"rule" | "instead", string>>>> = table.words
 
 const sends = `context.actions.containsAny(["send", "disclose"])`
 const mails = `context.actions.containsAny(["send", "disclose", "write", "execute", "other"])`
 
-type Matching = Required<Pick<PolicyDraft, "when" | "matchers">>
+/** A draft before it is put into words, with the parameters that its words name. */
+type Conditions = Omit<PolicyDraft, "rule" | "instead"> & { readonly named?: Parameters<typeof fillWords>[1] }
 
 /** The condition that a value of the call is outside or within a list, and the list. */
 const matching = (
@@ -158,70 +165,58 @@ const matching = (
   of: Matcher["of"],
   patterns: readonly string[],
   and?: string,
-): Matching => ({
+): Required<Pick<PolicyDraft, "when" | "matchers">> => ({
   when: [`context.matches.contains("${where}:${name}")${and === undefined ? "" : ` && ${and}`}`],
   matchers: { [name]: { of, patterns } },
 })
 
 type Drafts = {
-  readonly [Name in TemplateName]: (parameters: TemplateParameters[Name], name: string) => PolicyDraft
+  readonly [Name in TemplateName]: (parameters: TemplateParameters[Name], name: string) => Conditions
 }
 
 const drafts: Drafts = {
-  "allowed-hosts": ({ hosts }, name) => {
-    const patterns = requireTexts("hosts", hosts)
+  "allowed-hosts": ({ hosts: given }, name) => {
+    const hosts = requireTexts("hosts", given)
+    const isOutside = `context.matches.contains("outside:${name}")`
+    const isDisguised = `context.suspectAddresses && context.hosts.containsAny(${JSON.stringify(loopback)})`
     return {
-      rule: `The network may only be used to reach ${patterns.join(", ")}.`,
-      instead: `Use ${patterns.join(" or ")}, or ask the user.`,
-      when: [
-        `context.matches.contains("outside:${name}") || (context.suspectAddresses && context.hosts.containsAny(${JSON.stringify(loopback)}))`,
-      ],
-      matchers: { [name]: { of: "hosts", patterns: [...patterns, ...loopback] } },
+      named: { hosts },
+      when: [`${isOutside} || (${isDisguised})`],
+      matchers: { [name]: { of: "hosts", patterns: [...hosts, ...loopback] } },
     }
   },
-  "channel-routing": ({ media, about = lists.reportPhrases }) => {
-    const { all, ways } = waysIn(media)
+  "channel-routing": ({ media: given, about: texts = table.reportPhrases }) => {
+    const { all: media, ways } = waysIn(given)
     // A room is no medium: a rule about rooms says nothing of the ways to them.
     const by = ways.length === 0 ? "context.rooms" : "context.media"
-    const words = requireTexts("about", about)
-    const said = saysOneOf(words)
+    const words = requireTexts("about", texts)
+    const about = `${words.slice(0, 3).join(", ")}${words.length > 3 ? " and the like" : ""}`
     return {
-      rule: `Messages about ${words.slice(0, 3).join(", ")}${words.length > 3 ? " and the like" : ""} go out by ${all.join(" or ")} only.`,
-      instead: `Send it by ${all.join(" or ")}.`,
-      when: ["containsAny", "containsAll"].map((test) => `${sends} && !(${cedarSet(all)}.${test}(${by})) && (${said})`),
+      named: { media, about },
+      when: ["containsAny", "containsAll"].map(
+        (test) => `${sends} && !(${cedarSet(media)}.${test}(${by})) && (${saysOneOf(words)})`,
+      ),
     }
   },
-  "email-domains": ({ domains }, name) => {
-    const patterns = requireTexts("domains", domains)
-    return {
-      rule: `E-mail may only be sent to addresses at ${patterns.join(", ")}.`,
-      instead: `Send it to an address at ${patterns.join(", ")}, or ask the user what to do.`,
-      ...matching("outside", name, "recipientDomains", patterns, mails),
-    }
+  "email-domains": ({ domains: given }, name) => {
+    const domains = requireTexts("domains", given)
+    return { named: { domains }, ...matching("outside", name, "recipientDomains", domains, mails) }
   },
   "keep-security-controls": ({ controls }) => {
-    const named = controls === undefined ? undefined : requireTexts("controls", controls)
-    const which = named === undefined ? "such as audit logging, authentication and firewalls" : `(${named.join(", ")})`
-    return {
-      rule: `Security controls ${which} are not disabled or tampered with.`,
-      instead: "Leave the control on, or ask the user to change it.",
-      when: [
-        named === undefined ? "!context.controlsOff.isEmpty()" : `context.controlsOff.containsAny(${cedarSet(named)})`,
-      ],
-    }
+    if (controls === undefined)
+      return {
+        named: { which: "such as audit logging, authentication and firewalls" },
+        when: ["!context.controlsOff.isEmpty()"],
+      }
+    const set = requireTexts("controls", controls)
+    return { named: { which: `(${set.join(", ")})` }, when: [`context.controlsOff.containsAny(${cedarSet(set)})`] }
   },
-  "language-policy": ({ languages, unknown = "deny" }) => {
-    const codes = languageCodes(languages)
-    const allowed = unknown === "allow" ? [...codes, "und"] : codes
-    return {
-      rule: `Messages are written in ${codes.join(", ")} only.`,
-      instead: `Write the message in ${codes.join(" or ")}.`,
-      when: [`${sends} && !(${cedarSet(allowed)}.containsAll(context.languages))`],
-    }
+  "language-policy": ({ languages: given, unknown = "deny" }) => {
+    const languages = languageCodes(given)
+    const allowed = unknown === "allow" ? [...languages, "und"] : languages
+    return { named: { languages }, when: [`${sends} && !(${cedarSet(allowed)}.containsAll(context.languages))`] }
   },
   "no-network": () => ({
-    rule: "The network is not used.",
-    instead: "Work with what is on this machine, or ask the user to fetch it.",
     when: [
       `context.network || !context.hosts.isEmpty() || context.effects.containsAny(["network", "install", "remote-code"])`,
       `!context.media.isEmpty() && ${sends}`,
@@ -230,8 +225,7 @@ const drafts: Drafts = {
   "no-personal-data": ({ kinds = identifying }) => {
     const set = cedarSet(requireTexts("kinds", kinds))
     return {
-      rule: `Personal data (${kinds.join(", ")}) is not disclosed.`,
-      instead: "Leave the personal data out or mask it, or ask the user.",
+      named: { kinds },
       when: [
         `${sends} && context.personal.containsAny(${set})`,
         `context.network && context.changes && context.personal.containsAny(${set})`,
@@ -243,8 +237,6 @@ const drafts: Drafts = {
     }
   },
   "no-production-destruction": ({ unmarked = "deny" }) => ({
-    rule: "No destructive operations on production.",
-    instead: "Read instead, act on staging, or ask the user to do it.",
     when: [
       `${inProduction} && (context.destructive.containsAny(["data", "infrastructure", "repository"]) || (context.destructive.contains("files") && context.productionChanges))`,
       ...(unmarked === "deny"
@@ -254,8 +246,6 @@ const drafts: Drafts = {
     assume: unmarked === "allow" ? ["environments"] : [],
   }),
   "no-production-writes": () => ({
-    rule: "Nothing in production is changed.",
-    instead: "Read from production, make the change on staging, or ask the user.",
     when: [
       `${inProduction} && (context.productionChanges || context.destructive.containsAny(["data", "infrastructure", "repository"]))`,
     ],
@@ -264,90 +254,65 @@ const drafts: Drafts = {
     const acts = requireTexts("deny", deny).filter((act): act is SecretAct => Object.hasOwn(secretActs, act))
     if (acts.length < deny.length) requireTexts(`deny (some of ${Object.keys(secretActs).join(", ")})`, [])
     return {
-      rule: `Keys, credentials and other secrets are not ${acts.map((act) => secretActs[act].said).join(" or ")}.`,
-      instead: "Go on without the secret, or ask the user to do the step that needs it.",
+      named: { done: acts.map((act) => secretActs[act].said) },
       when: [...new Set(acts.flatMap((act) => secretActs[act].when))],
     }
   },
-  "protected-paths": ({ paths, access = "change" }, name) => {
-    const patterns = requireTexts("paths", paths)
+  "protected-paths": ({ paths: given, access = "change" }, name) => {
+    const paths = requireTexts("paths", given)
     if (!Object.hasOwn(accesses, access)) refuseGiven("access", "change, delete or any", access)
-    const { of, said } = accesses[access]
-    return {
-      rule: `${patterns.join(", ")} may not be ${said}.`,
-      instead: "Work on another file, or ask the user to make the change.",
-      ...matching("within", name, of, patterns),
-    }
+    const { of, said: done } = accesses[access]
+    return { named: { paths, done }, ...matching("within", name, of, paths) }
   },
   "read-only": () => ({
-    rule: "The agent may look and search, and change or send nothing.",
-    instead: "Describe the change to the user instead of making it.",
     when: [
       `context.changes || context.actions.containsAny(["send", "write", "delete", "purchase", "disclose", "deploy"])`,
     ],
   }),
-  "region-standard": ({ regions, unnamed = "allow" }) => {
-    const names = requireTexts("regions", regions).map(regionName)
+  "region-standard": ({ regions: given, unnamed = "allow" }) => {
+    const regions = requireTexts("regions", given).map(regionName)
     return {
-      rule: `Resources may only be created, changed or deployed in ${names.join(", ")}.`,
-      instead: `Use ${names.join(" or ")}, or ask the user for an exception.`,
+      named: { regions },
       when: [
-        `context.changes && !(${cedarSet(names)}.containsAll(context.regions))`,
+        `context.changes && !(${cedarSet(regions)}.containsAll(context.regions))`,
         ...(unnamed === "deny" ? [`context.actions.contains("deploy") && context.regions.isEmpty()`] : []),
       ],
     }
   },
-  "shell-allow-list": ({ commands }, name) => {
-    const patterns = requireTexts("commands", commands)
-    return {
-      rule: `Of shell commands, only ${patterns.join(", ")} may be run without approval.`,
-      instead: `Use ${patterns.slice(0, 5).join(", ")}, or ask the user to run it.`,
-      ...matching("outside", name, "commandLines", patterns),
-      decision: "ask",
-    }
+  "shell-allow-list": ({ commands: given }, name) => {
+    const commands = requireTexts("commands", given)
+    const named = { commands, some: commands.slice(0, 5) }
+    return { named, ...matching("outside", name, "commandLines", commands), decision: "ask" }
   },
   "spend-limit": spendLimit,
-  "allowed-media": ({ media }) => {
-    const { all, ways, rooms } = waysIn(media)
+  "allowed-media": ({ media: given }) => {
+    const { all: media, ways, rooms } = waysIn(given)
     const inRooms = `!context.rooms.isEmpty() && ${cedarSet(rooms)}.containsAll(context.rooms)`
     const kept = [...(ways.length > 0 ? [reachesBy(ways)] : []), ...(rooms.length > 0 ? [inRooms] : [])]
-    return {
-      rule: `Messages go out by ${all.join(" or ")} only.`,
-      instead: `Send it by ${all.join(" or ")}.`,
-      when: [`${sends} && !(${kept.map((one) => `(${one})`).join(" || ")})`],
-    }
+    return { named: { media }, when: [`${sends} && !(${kept.map((one) => `(${one})`).join(" || ")})`] }
   },
-  "allowed-paths": ({ paths }, name) => {
-    const patterns = requireTexts("paths", paths)
-    return {
-      rule: `Files may only be changed in ${patterns.join(", ")}.`,
-      instead: `Make the change in ${patterns.join(" or ")}, or ask the user.`,
-      ...matching("outside", name, "changedPaths", patterns),
-    }
+  "allowed-paths": ({ paths: given }, name) => {
+    const paths = requireTexts("paths", given)
+    return { named: { paths }, ...matching("outside", name, "changedPaths", paths) }
   },
-  "allowed-recipients": ({ recipients }, name) => {
-    const patterns = requireTexts("recipients", recipients)
-    return {
-      rule: `E-mail may only be sent to ${patterns.join(", ")}.`,
-      instead: `Send it to ${patterns.join(" or ")}, or ask the user what to do.`,
-      ...matching("outside", name, "recipients", patterns, mails),
-    }
+  "allowed-recipients": ({ recipients: given }, name) => {
+    const recipients = requireTexts("recipients", given)
+    return { named: { recipients }, ...matching("outside", name, "recipients", recipients, mails) }
   },
-  "ask-before": ({ acts, environments }, name) => {
-    const wanted = requireTexts("acts", acts).flatMap((act) => askableActs.filter((known) => known === act))
-    if (wanted.length < acts.length) requireTexts(`acts (some of ${askableActs.join(", ")})`, [])
+  "ask-before": ({ acts: given, environments }, name) => {
+    const acts = requireTexts("acts", given).flatMap((act) => askableActs.filter((known) => known === act))
+    if (acts.length < given.length) requireTexts(`acts (some of ${askableActs.join(", ")})`, [])
     const where =
       environments === undefined
         ? ""
         : ` && context.environments.containsAny(${cedarSet(requireTexts("environments", environments))})`
     const { when, matchers } = usesOf(
-      wanted.flatMap((act) => signs[act].commands ?? []),
+      acts.flatMap((act) => signs[act].commands ?? []),
       name,
     )
     return {
-      rule: `A person is asked before: ${wanted.join(", ")}.`,
-      instead: "Ask the user first.",
-      when: [...wanted.flatMap((act) => signs[act].when ?? []), ...when].map((sign) => `(${sign})${where}`),
+      named: { acts },
+      when: [...acts.flatMap((act) => signs[act].when ?? []), ...when].map((sign) => `(${sign})${where}`),
       matchers,
       decision: "ask",
     }
@@ -356,66 +321,34 @@ const drafts: Drafts = {
     const patterns = requireTexts("hosts", hosts).flatMap((host) =>
       host.startsWith("*.") ? [host] : [host, `*.${host}`],
     )
-    return {
-      rule: `The network may not be used to reach ${hosts.join(", ")}.`,
-      instead: "Use another source, or ask the user.",
-      ...matching("within", name, "hosts", patterns),
-    }
+    return { named: { hosts }, ...matching("within", name, "hosts", patterns) }
   },
-  "blocked-languages": ({ languages }) => {
-    const codes = languageCodes(languages)
-    return {
-      rule: `Messages are never written in ${codes.join(" or ")}.`,
-      instead: "Write the message in another language.",
-      when: [`${sends} && context.languages.containsAny(${cedarSet(codes)})`],
-    }
+  "blocked-languages": ({ languages: given }) => {
+    const languages = languageCodes(given)
+    return { named: { languages }, when: [`${sends} && context.languages.containsAny(${cedarSet(languages)})`] }
   },
-  "blocked-media": ({ media }) => {
-    const { all, ways, rooms } = waysIn(media)
-    return {
-      rule: `Nothing is sent by ${all.join(" or ")}.`,
-      instead: "Use another way, or ask the user.",
-      when: [
-        ...(ways.length > 0 ? [`${sends} && context.media.containsAny(${cedarSet(ways)})`] : []),
-        ...(rooms.length > 0 ? [`${sends} && context.rooms.containsAny(${cedarSet(rooms)})`] : []),
-      ],
-    }
+  "blocked-media": ({ media: given }) => {
+    const { all: media, ways, rooms } = waysIn(given)
+    const blocked = (kind: "media" | "rooms", some: readonly string[]): readonly string[] =>
+      some.length === 0 ? [] : [`${sends} && context.${kind}.containsAny(${cedarSet(some)})`]
+    return { named: { media }, when: [...blocked("media", ways), ...blocked("rooms", rooms)] }
   },
-  "blocked-recipients": ({ recipients }, name) => {
-    const patterns = requireTexts("recipients", recipients)
-    return {
-      rule: `E-mail is never sent to ${patterns.join(", ")}.`,
-      instead: "Leave that recipient out, or ask the user.",
-      ...matching("within", name, "recipients", patterns, mails),
-    }
+  "blocked-recipients": ({ recipients: given }, name) => {
+    const recipients = requireTexts("recipients", given)
+    return { named: { recipients }, ...matching("within", name, "recipients", recipients, mails) }
   },
-  "blocked-regions": ({ regions }) => {
-    const names = requireTexts("regions", regions).map(regionName)
-    return {
-      rule: `Nothing is created, changed or deployed in ${names.join(", ")}.`,
-      instead: "Use another region, or ask the user.",
-      when: [`context.changes && context.regions.containsAny(${cedarSet(names)})`],
-    }
+  "blocked-regions": ({ regions: given }) => {
+    const regions = requireTexts("regions", given).map(regionName)
+    return { named: { regions }, when: [`context.changes && context.regions.containsAny(${cedarSet(regions)})`] }
   },
   "blocked-tools": ({ tools = [], commands = [] }, name) => {
     const all = requireTexts("tools", [...tools, ...commands])
     const named = tools.map((tool) => cedarString(tool.trim().toLowerCase()))
     const { when, matchers } = usesOf(commands, name)
-    return {
-      rule: `Tools and commands that may not be called: ${all.join(", ")}.`,
-      instead: "Find another way, or ask the user to do it.",
-      when: [
-        ...named.map((tool) => `context.tool == ${tool} || context.tool like ${tool.replace(/^"/, '"*__')}`),
-        ...when,
-      ],
-      matchers,
-    }
+    const called = named.map((tool) => `context.tool == ${tool} || context.tool like ${tool.replace(/^"/, '"*__')}`)
+    return { named: { all }, when: [...called, ...when], matchers }
   },
-  "no-production-access": () => ({
-    rule: "Production is not accessed, not even to read.",
-    instead: "Work on staging or a copy, or ask the user.",
-    when: [`${inProduction} && !(${onlyLocalFiles})`],
-  }),
+  "no-production-access": () => ({ when: [`${inProduction} && !(${onlyLocalFiles})`] }),
 }
 
 export const templateNames: readonly TemplateName[] = entriesOf(drafts).map(([name]) => name)
@@ -477,8 +410,7 @@ const limited = {
   tenant: { spent: " + context.tenantSpent", whose: " in all sessions together" },
 } as const
 
-function spendLimit(use: SpendLimit): PolicyDraft {
-  const { amount, currency = "USD", unnamed = "deny", per = "session", every } = use
+function spendLimit({ amount, currency = "USD", unnamed = "deny", per = "session", every }: SpendLimit): Conditions {
   const minor = Math.round(requireAmount("amount", amount) * 100)
   const code = currency.toUpperCase()
   if (!Object.hasOwn(limited, per)) refuseGiven("per", "call, session, agent or tenant (a day is every: day)", per)
@@ -487,13 +419,13 @@ function spendLimit(use: SpendLimit): PolicyDraft {
     refuseGiven("per", "agent or tenant beside every: day", per)
   const { spent, whose } = limited[per]
   const [today, days] = every === "day" ? ["Today", " in a day"] : ["", ""]
+  const isPurchase = `context.actions.contains("purchase")`
   return {
-    rule: `No purchase or payment above ${amount} ${code}${whose}${days} without approval.`,
-    instead: `Stay within ${amount} ${code}${per === "call" ? "" : ` in all${days}`}, or ask the user to approve it.`,
+    named: { sum: `${amount} ${code}`, whose, days, inAll: per === "call" ? "" : ` in all${days}` },
     when: [
-      `context.actions.contains("purchase") && context.spend${spent}${today} > ${minor}`,
-      `context.actions.contains("purchase") && !([${cedarString(code)}].containsAll(context.currencies))`,
-      ...(unnamed === "deny" ? [`context.actions.contains("purchase") && !context.amountNamed`] : []),
+      `${isPurchase} && context.spend${spent}${today} > ${minor}`,
+      `${isPurchase} && !([${cedarString(code)}].containsAll(context.currencies))`,
+      ...(unnamed === "deny" ? [`${isPurchase} && !context.amountNamed`] : []),
     ],
     assume: unnamed === "allow" ? ["amounts"] : [],
   }
@@ -527,46 +459,11 @@ const onlyLocalFiles = [
 ].join(" && ")
 
 /** Uses of shell commands, if there are any. */
-const usesOf = (commands: readonly string[], name: string): Matching =>
+const usesOf = (commands: readonly string[], name: string): ReturnType<typeof matching> =>
   commands.length === 0 ? { when: [], matchers: {} } : matching("within", name, "commandUses", commands)
 
-/** What a person can be asked about before it is done. */
-const askableActs = namesIn(
-  "call cancel change commit delete deploy email grant install merge migrate network publish purchase push rename reschedule restart run send",
-)
-type AskableAct = (typeof askableActs)[number]
-
-/** What an act is in a call: in Cedar, as uses of shell commands, or both. */
-const signs: Readonly<Record<AskableAct, { readonly when?: string; readonly commands?: readonly string[] }>> = {
-  call: { when: `context.media.contains("phone")` },
-  cancel: { when: `context.tool like "*cancel*"` },
-  change: { when: "context.changes" },
-  commit: {
-    when: `context.tool like "*git_commit" || context.tool like "*create_commit*"`,
-    commands: lists.acts.commit,
-  },
-  delete: { when: `context.actions.contains("delete") || !context.destructive.isEmpty()` },
-  deploy: { when: `context.actions.contains("deploy") || context.effects.contains("deploy")` },
-  email: { when: `${sends} && context.media.contains("email")` },
-  grant: {
-    when: `context.tool like "*permission*" || context.tool like "*grant*" || context.tool like "*_role*"`,
-    commands: ["chmod", "chown", "setfacl", "usermod"],
-  },
-  install: { when: `context.effects.contains("install")` },
-  merge: {
-    when: `context.tool like "*merge_pull_request*" || context.tool like "*merge_request*"`,
-    commands: lists.acts.merge,
-  },
-  migrate: { when: `context.tool like "*migrat*"`, commands: lists.acts.migrate },
-  network: { when: `context.network || !context.hosts.isEmpty()` },
-  publish: { commands: lists.acts.publish },
-  purchase: { when: `context.actions.contains("purchase")` },
-  push: { when: `context.tool like "*push_files*" || context.tool like "*git_push*"`, commands: lists.acts.push },
-  rename: { when: `context.tool like "*rename*"`, commands: ["mv", "git mv", "git branch -m"] },
-  reschedule: {
-    when: `context.tool like "*reschedul*" || context.tool like "*update_event*" || context.tool like "*move_event*"`,
-  },
-  restart: { when: `context.tool like "*restart*" || context.tool like "*reboot*"`, commands: lists.acts.restart },
-  run: { when: `context.actions.contains("execute")` },
-  send: { when: sends },
-}
+/** What an act is in a call that a person can be asked about: in Cedar, as uses of shell commands, or both. */
+const signs: Readonly<Record<AskableAct, { readonly when?: string; readonly commands?: readonly string[] }>> =
+  table.acts
+type AskableAct = keyof typeof table.acts
+const askableActs = entriesOf(signs).map(([act]) => act)

@@ -1,4 +1,5 @@
 import { percentDecoded } from "../../language/encoding.ts"
+import { firstTold, foundIn, operandsOf } from "../facts/options.ts"
 import { unknownPart } from "../facts/shell-words.ts"
 import { anyWord } from "../facts/words.ts"
 import type { OwnCommand } from "./own-commands.ts"
@@ -34,6 +35,9 @@ function selects(pattern: string, texts: readonly string[], exact = false): bool
     return texts.some((text) => text.toLowerCase().includes(pattern.toLowerCase()))
   }
 }
+
+/** A switch of Windows: `/PID`. */
+const isNoSwitch = (word: string): boolean => !word.startsWith("/")
 
 const killers = /^(?:kill|skill|snice|taskkill|stop-process|spps|tskill)$/
 const byName = /^(?:pkill|killall|killall5|pgrep|pidof|slay)$/
@@ -72,17 +76,13 @@ function kills({ name, words, around }: OwnCommand, all: readonly OwnCommand[], 
   return isIndirect && all.some((other) => findsProcess(other, own))
 }
 
-/** The words of a command that are no options, and no values of these. */
-const operandsOf = (words: readonly string[], valued: RegExp): readonly string[] =>
-  words.filter((word, at) => !word.startsWith("-") && !word.startsWith("/") && !valued.test(words[at - 1] ?? ""))
-
 function selectsByName({ name, words }: Pick<OwnCommand, "name" | "words">, own: OwnProcess): boolean {
   if (name === "killall5") return true
   const isFull = anyWord(words, /^-\w*f\w*$|^--full$/) && name !== "killall"
   const isExact = name === "killall" ? !anyWord(words, /^-\w*r|^--regexp$/) : words.includes("-x")
-  const patterns = operandsOf(words, /^-(?:[uUGgPst]|-signal|-user|-uid|-group|-parent)$/).map((word) =>
-    word.replace(/\.exe$/i, ""),
-  )
+  const patterns = operandsOf(words, /^-(?:[uUGgPst]|-signal|-user|-uid|-group|-parent)$/)
+    .filter(isNoSwitch)
+    .map((word) => word.replace(/\.exe$/i, ""))
   // All processes of a user, a group or a terminal.
   if (patterns.length === 0) return anyWord(words, /^-\w*[uUGgts]$|^--(?:user|uid|euid|group|session|terminal)/)
   const texts = isFull ? [own.commandLine, ...own.names] : own.names
@@ -90,25 +90,19 @@ function selectsByName({ name, words }: Pick<OwnCommand, "name" | "words">, own:
 }
 
 /** Does a command print our number, whatever it is that asks for it? */
-function findsProcess(command: OwnCommand, own: OwnProcess): boolean {
-  const { name, words } = command
+function findsProcess({ name, words }: OwnCommand, own: OwnProcess): boolean {
+  const isOurs = (pattern: string): boolean => selects(pattern, [own.commandLine, ...own.names])
   if (byName.test(name)) return selectsByName({ name: name === "pidof" ? "killall" : name, words }, own)
   const port = own.port()
   if (/^(?:lsof|ss|netstat|fuser|grep|egrep|awk|gawk|rg|get-nettcpconnection)$/.test(name) && port !== undefined)
     if (words.some((word) => new RegExp(`(?<!\\d)${port}(?!\\d)`).test(word))) return true
   if (/^(?:[ef]?grep|rg|ag)$/.test(name) && !anyWord(words, /^-\w*v/))
     return operandsOf(words, /^-[ABCmef]$/)
+      .filter(isNoSwitch)
       .slice(0, 1)
-      .some((pattern) => selects(pattern, [own.commandLine, ...own.names]))
-  if (/^g?awk$/.test(name))
-    return [...(words[0] ?? "").matchAll(/\/((?:[^/\\]|\\.)+)\//g)].some(([, pattern = ""]) =>
-      selects(pattern, [own.commandLine, ...own.names]),
-    )
-  if (name === "ps") {
-    const at = words.findIndex((word) => /^-\w*C$/.test(word))
-    return at >= 0 && selects(words[at + 1] ?? "", own.names)
-  }
-  return false
+      .some(isOurs)
+  if (/^g?awk$/.test(name)) return foundIn(words[0] ?? "", /\/((?:[^/\\]|\\.)+)\//g).some(isOurs)
+  return name === "ps" && selects(firstTold(words, /^-\w*C$/) ?? "", own.names)
 }
 
 const managers =

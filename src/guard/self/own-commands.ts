@@ -1,20 +1,16 @@
 import { anyOf } from "../../language/word-lists.ts"
 import { codeFacts } from "../facts/code.ts"
-import { runOf } from "../facts/commands.ts"
+import { type RunCommand, runOf } from "../facts/commands.ts"
+import { firstTold, operandsOf } from "../facts/options.ts"
 import { unknownPart } from "../facts/shell-words.ts"
 import { anyWord } from "../facts/words.ts"
 import { absolutePath, type OwnProcess } from "./own-process.ts"
 import words from "./self-words.json" with { type: "json" }
 
 /** One command of a script, taken out of what wraps it, with the folder that it runs in. */
-export type OwnCommand = {
-  readonly name: string
+export type OwnCommand = Pick<RunCommand, "name" | "writesTo" | "readsFrom" | "around"> & {
   /** Behind the name. */
   readonly words: readonly string[]
-  readonly writesTo: readonly string[]
-  readonly readsFrom: readonly string[]
-  /** Programs that run it, as `xargs`. */
-  readonly around: readonly string[]
   readonly base: string
 }
 
@@ -36,16 +32,7 @@ export function readCommands(text: string, base: string, own: OwnProcess, depth 
     directory === undefined || directory.includes(unknownPart) ? base : absolutePath(directory, base, own)
   const commands = run.commands
     .filter(({ wraps, name }) => !wraps || withFiles.test(name))
-    .map(
-      (command): OwnCommand => ({
-        name: command.name,
-        words: command.words.slice(1),
-        writesTo: command.writesTo,
-        readsFrom: command.readsFrom,
-        around: command.around,
-        base: baseOf(command),
-      }),
-    )
+    .map((command): OwnCommand => ({ ...command, words: command.words.slice(1), base: baseOf(command) }))
   const code = run.code.map((one) => ({ text: one.text, base: baseOf(one) }))
   if (depth > 2) return { commands, code, tooMany: true }
   const inner = code.flatMap((one) =>
@@ -74,10 +61,8 @@ const namesFiles = /(?:^|[;}\d$/\s])[rRwWe]\s+\S|\b(?:getline|system|open|input_
 /** Options of searchers whose value is the next word, and no pattern. */
 const searchValues = new RegExp(`^${anyOf("-[ABCmdDgtTjMr]|-\\w*[ABCm]", `--${anyOf(words.searchOptions)}`)}$`)
 
-type FileWords = { readonly words: readonly string[]; readonly leftOut: readonly string[] }
-
 /** The words of a command that may name files, and those that name what it leaves out. */
-export function fileWords({ name, words }: OwnCommand): FileWords {
+export function fileWords({ name, words }: OwnCommand): Readonly<Record<"words" | "leftOut", readonly string[]>> {
   const kept: string[] = []
   const leftOut: string[] = []
   if (talkers.test(name)) return { words: [], leftOut: [] }
@@ -146,13 +131,11 @@ export function wholeFolders({ name, words }: OwnCommand, named: readonly string
   const [, option, hasTarget] = entry
   if (option !== undefined && !anyWord(words, option)) return []
   const isTar = /tar$/.test(name)
-  const from = isTar ? words.findIndex((word) => /^-C$|^--directory$/.test(word)) : -1
-  const operands = named.filter((word, at) => {
-    const before = named[at - 1] ?? ""
-    if (isTar && (/^-C$|^--directory$/.test(before) || (at === 0 && /^\w+$/.test(word)))) return false
-    return !word.startsWith("-")
-  })
-  if (from >= 0) return operands.map((word) => `${words[from + 1] ?? "."}/${word}`)
+  const from = isTar ? firstTold(words, /^-C$|^--directory$/) : undefined
+  // The options of tar may stand first without a dash.
+  const given = isTar && /^\w+$/.test(named[0] ?? "") ? named.slice(1) : named
+  const operands = operandsOf(given, isTar ? /^-C$|^--directory$/ : /(?!)/)
+  if (from !== undefined) return operands.map((word) => `${from || "."}/${word}`)
   const hasTargetFirst = anyWord(words, /^(?:-t|--target-directory)/)
   const emptiesTarget = anyWord(words, /^--delete/)
   return hasTarget && !hasTargetFirst && !emptiesTarget && operands.length > 1 ? operands.slice(0, -1) : operands
@@ -164,12 +147,12 @@ function gitFolders(words: readonly string[], named: readonly string[]): readonl
   const isDry = anyWord(words, /^-\w*n|^--dry-run$/)
   const takesFolders = anyWord(words, /^-\w*[dxX]/)
   const isStash = words.includes("stash") && anyWord(words, /^-\w*[ua]$|^--(?:include-untracked|all)$/)
-  const at = words.indexOf("-C")
-  const from = at < 0 ? "." : (words[at + 1] ?? ".")
+  const elsewhere = firstTold(words, /^-C$/)
+  const from = elsewhere || "."
   // These print content of the repository, which may be Holdfast's files.
-  if (at >= 0 && anyWord(words, /^(?:log|show|diff|grep|archive|stash|cat-file|blame)$/)) return [from]
+  if (elsewhere !== undefined && anyWord(words, /^(?:log|show|diff|grep|archive|stash|cat-file|blame)$/)) return [from]
   if (!isStash && (!isClean || isDry || !takesFolders)) return []
   const verb = named.findIndex((word) => word === "clean" || word === "stash")
   const paths = named.slice(verb + 1).filter((word) => !word.startsWith("-") && !/^(?:push|save)$/.test(word))
-  return paths.length === 0 ? [from] : paths.map((path) => (at < 0 ? path : `${from}/${path}`))
+  return paths.length === 0 ? [from] : paths.map((path) => (elsewhere === undefined ? path : `${from}/${path}`))
 }

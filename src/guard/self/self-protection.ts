@@ -2,9 +2,10 @@ import { anyOf } from "../../language/word-lists.ts"
 import type { Steps } from "../../message/steps.ts"
 import { type CallFacts, factsOf, type ToolCall } from "../facts/facts.ts"
 import { type Leaf, leafOf, leavesOf, unreadMarks } from "../facts/leaf.ts"
+import { foundIn } from "../facts/options.ts"
 import { patchHeader } from "../facts/paths.ts"
 import { foundBy } from "../facts/shell-output.ts"
-import { anyWord, wordsOf } from "../facts/words.ts"
+import { anyWord, globMatches, wordsOf } from "../facts/words.ts"
 import type { Guard, Verdict, VerdictReason } from "../guard.ts"
 import { judgeOf } from "../join-guards.ts"
 import { actsOn, callsAdmin, codeEnds } from "./own-acts.ts"
@@ -121,27 +122,11 @@ const proseFields = new RegExp(`^${anyOf(words.proseFields)}$`)
 const scriptFile = /\.(?:sh|bash|zsh|fish|command|ps1|bat|cmd)$|(?:^|\/)(?:makefile|justfile|dockerfile|crontab)$/i
 const folderFields = /^(?:cwd|workdir|working_dir|working_directory|work_dir|root|base_dir|dir|directory|folder)$/
 
-type Setting = {
-  readonly own: OwnProcess
-  readonly base: string
-  /** The tool runs programs, only searches or speaks, takes whole folders, changes files. */
-  readonly runs: boolean
-  readonly searches: boolean
-  readonly takesFolders: boolean
-  readonly searchesFiles: boolean
-  readonly changes: boolean
-  /** It may run programs in other languages; a pattern of it stands for files. */
-  readonly runsCode: boolean
-  readonly lists: boolean
-  readonly writesScript: boolean
-}
-
-function leavesDeed(tool: string, leaves: readonly Leaf[], own: OwnProcess): string | undefined {
-  const words = wordsOf(tool)
-  const texts = leaves.filter(({ value }) => typeof value === "string")
+/** What a tool does, as its name says, and where. */
+function settingOf(words: readonly string[], texts: readonly Leaf[], own: OwnProcess) {
   const folder = texts.find(({ field }) => folderFields.test(field))?.text
   const runs = anyWord(words, runners)
-  const setting: Setting = {
+  return {
     own,
     base: folder === undefined || /[*$\n]/.test(folder) ? own.folder : absolutePath(folder, own.folder, own),
     runs,
@@ -149,15 +134,29 @@ function leavesDeed(tool: string, leaves: readonly Leaf[], own: OwnProcess): str
     takesFolders: anyWord(words, ofFolders),
     searchesFiles: anyWord(words, /^(?:grep|rg|search)$/),
     changes: anyWord(words, changers),
+    /** It may run programs in other languages; a pattern of it stands for files. */
     runsCode: anyWord(words, codeTools),
     lists: anyWord(words, globTools) && !anyWord(words, /^(?:grep|content)$/),
     writesScript: texts.some(({ role, text }) => role === "path" && scriptFile.test(text.trim())),
   }
+}
+
+type Setting = Readonly<ReturnType<typeof settingOf>>
+
+function leavesDeed(tool: string, leaves: readonly Leaf[], own: OwnProcess): string | undefined {
+  const words = wordsOf(tool)
+  const texts = leaves.filter(({ value }) => typeof value === "string")
   const isOurs = ({ text }: Leaf): boolean =>
     text.trim() === String(own.pid) || /^holdfast(?:\.service)?$/i.test(text.trim())
   if (anyWord(words, endTools) && leaves.some(isOurs)) return "end or signal its process"
-  for (const leaf of texts) {
-    const deed = leafDeed(leaf, setting)
+  const setting = settingOf(words, texts, own)
+  return firstDeed(texts, (leaf) => leafDeed(leaf, setting))
+}
+
+/** The first deed of several things, if one of them is one. */
+function firstDeed<One>(all: readonly One[], deedOf: (one: One) => string | undefined): string | undefined {
+  for (const one of all) {
+    const deed = deedOf(one)
     if (deed !== undefined) return deed
   }
   return undefined
@@ -167,11 +166,9 @@ function leafDeed(leaf: Leaf, setting: Setting): string | undefined {
   const { text, role, keys, field } = leaf
   const { own, base, runs } = setting
   if (own.secrets.some((secret) => text.includes(secret))) return "use its token or the address of its store"
-  const patched = [...text.matchAll(patchHeader)].map(([, path = ""]) => path.replace(/\t.*$/, "").trim())
+  const patched = foundIn(text, patchHeader).map((path) => path.replace(/\t.*$/, "").trim())
   if (patched.length > 0) {
-    const deed = patched
-      .map((path) => pathDeed(path.split(" b/")[0] ?? path, { ...setting, changes: true }))
-      .find(isDeed)
+    const deed = firstDeed(patched, (path) => pathDeed(path.split(" b/")[0] ?? path, { ...setting, changes: true }))
     if (deed !== undefined || !runs || /^\s*\*\*\* Begin Patch/.test(text)) return deed
   }
   const isProgram = role === "command" || role === "code" || keys.length === 0
@@ -186,13 +183,8 @@ function leafDeed(leaf: Leaf, setting: Setting): string | undefined {
   }
   if (setting.searches && role !== "path" && !/^(?:glob|include|path)/.test(field)) return undefined
   if (/\s/.test(text.trim()) && role !== "path") return textDeed(text, base, own)
-  return text
-    .split("\n")
-    .map((line) => pathDeed(line.trim(), setting))
-    .find(isDeed)
+  return firstDeed(text.split("\n"), (line) => pathDeed(line.trim(), setting))
 }
-
-const isDeed = (deed: string | undefined): boolean => deed !== undefined
 
 /** Is a folder another one, or above it? */
 function isAbove(folder: string, other: string): boolean {
@@ -232,17 +224,13 @@ function programDeed(text: string, setting: Setting, isCode: boolean): string | 
   const programs = isCode || setting.runsCode ? [{ text, base }, ...script.code] : script.code
   return (
     deed ??
-    programs.map((program) => codeDeed(program.text, program.base, own)).find(isDeed) ??
-    tooMuch(script, text, own)
+    firstDeed(programs, (program) => codeDeed(program.text, program.base, own)) ??
+    (script.tooMany ? unreadDeed(text, own) : undefined)
   )
 }
 
-const tooMuch = ({ tooMany }: OwnScript, text: string, own: OwnProcess): string | undefined =>
-  tooMany ? unreadDeed(text, own) : undefined
-
-function scriptDeed({ commands }: OwnScript, own: OwnProcess): string | undefined {
-  return commands.map((command) => commandDeed(command, commands, own)).find(isDeed) ?? actsOn(commands, own)
-}
+const scriptDeed = ({ commands }: OwnScript, own: OwnProcess): string | undefined =>
+  firstDeed(commands, (command) => commandDeed(command, commands, own)) ?? actsOn(commands, own)
 
 /** Commands that tell of files no more than their names and sizes. */
 const listers = /^(?:ls|du|wc|stat|file|tree|dir|basename|dirname|realpath|readlink)$/
@@ -316,19 +304,8 @@ function finds(filter: string, root: string, base: string, own: OwnProcess): boo
 }
 
 /** Does a filter of `find` stand for a name? Its stars stand for dots as well. */
-function touchesName(filter: string, name: string): boolean {
-  const bare = filter.slice(filter.lastIndexOf("/") + 1) || filter
-  const pattern = bare
-    .toLowerCase()
-    .replace(/[.+^${}()|\\]/g, "\\$&")
-    .replace(/\*+/g, ".*")
-    .replace(/\?/g, ".")
-  try {
-    return new RegExp(`^${pattern}$`).test(name.toLowerCase())
-  } catch {
-    return true
-  }
-}
+const touchesName = (filter: string, name: string): boolean =>
+  globMatches((filter.slice(filter.lastIndexOf("/") + 1) || filter).toLowerCase(), name.toLowerCase())
 
 /** Calls of other languages that take a whole folder, and what they take. */
 const folderCalls = new RegExp(
@@ -340,7 +317,7 @@ function codeDeed(text: string, base: string, own: OwnProcess): string | undefin
   if (codeEnds(text, own)) return "end or signal its process"
   const deed = textDeed(text, base, own)
   if (deed !== undefined) return deed
-  for (const [, given = ""] of text.matchAll(folderCalls)) {
+  for (const given of foundIn(text, folderCalls)) {
     const touch = touchOf(/^["'`]/.test(given) ? given.slice(1, -1) || "." : ".", base, own)
     if (touch?.relation === "holds") return touching(touch)
   }

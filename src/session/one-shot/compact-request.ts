@@ -12,7 +12,7 @@ import { type CheckOptions, checkTranscript } from "../../message/group.ts"
 import type { Format, Message, ModelRequest, Transcript } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { type RepairEvent, type Repaired, repair, replayRepair } from "../../message/repair.ts"
-import { findRules, kindOfRule } from "../../rules/find-rules.ts"
+import { kindOfRule, rulesInText } from "../../rules/find-rules.ts"
 import { carryPins, type Pin, type PinnedRule, type PinPlace, pinsHeading } from "../../rules/pin.ts"
 import { pinLedger } from "../../rules/pin-ledger.ts"
 import { readReplacements } from "../../rules/read-replacements.ts"
@@ -149,7 +149,7 @@ function rulesOf(messages: Transcript, budgetTokens: number, count: (text: strin
         ...readWithdrawals(part.text).flatMap((withdrawal) => withdrawnBy(withdrawal, pins)),
         ...changed.map(({ pin }) => pin),
       ])
-      const found = findRules(part.text, { channel: "user" })
+      const found = rulesInText(part.text, { channel: "user" })
       const stated = changed.filter(({ text }) => !found.some((rule) => rule.text.includes(text)))
       pins = [
         ...pins.filter((pin) => !gone.has(pin)),

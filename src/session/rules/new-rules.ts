@@ -6,7 +6,7 @@ import { present } from "../../message/present.ts"
 import { createPerObject } from "../../message/recall.ts"
 import type { Steps } from "../../message/steps.ts"
 import { withinMs } from "../../model/within-ms.ts"
-import { type FindOptions, findRules, kindOfRule, type RuleFinder } from "../../rules/find-rules.ts"
+import { type FindOptions, kindOfRule, type RuleFinder, rulesInText } from "../../rules/find-rules.ts"
 import { isWithin, ownWords } from "../../rules/own-words.ts"
 import { type FoundRule, mergeRules, type Pin } from "../../rules/pin.ts"
 import { sameSubject } from "../../rules/pin-ledger.ts"
@@ -256,7 +256,7 @@ async function runFinder(live: Live, finder: RuleFinder, asked: readonly FinderT
       (rule) => rule.text !== "" && text.slice(rule.start, rule.end) === rule.text && isWithin(rule, own),
     )
     const others = new Set(sound)
-    for (const rule of mergeRules(findRules(text, options), sound)) {
+    for (const rule of mergeRules(rulesInText(text, options), sound)) {
       if (!others.has(rule)) continue
       const { kind, explicitness, context, needsContext } = rule
       bodies.push({

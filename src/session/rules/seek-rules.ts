@@ -1,4 +1,4 @@
-import { scan } from "../../compact/gate/scan.ts"
+import { scanText } from "../../compact/gate/scan.ts"
 import { documentName, type InjectedDocument } from "../../compact/stack/separate.ts"
 import { outputsIn } from "../../compact/state/written-command.ts"
 import { anyOf } from "../../language/word-lists.ts"
@@ -15,7 +15,7 @@ import {
 } from "../../message/message.ts"
 import { namesIn, present } from "../../message/present.ts"
 import type { Steps } from "../../message/steps.ts"
-import { findRules, findRulesInSteps, kindOfRule } from "../../rules/find-rules.ts"
+import { findRulesInSteps, kindOfRule, rulesInText } from "../../rules/find-rules.ts"
 import { isInstructionFile } from "../../rules/instruction-file.ts"
 import { asidesIn } from "../../rules/own-words.ts"
 import type { FoundRule } from "../../rules/pin.ts"
@@ -222,7 +222,7 @@ function instructionRules(text: string, at: Omit<SaidAt, "start">, source?: stri
   ]
   return pages
     .flatMap(({ start, text: page }) =>
-      findRules(page, { channel: "tool", genre: "rules", source })
+      rulesInText(page, { channel: "tool", genre: "rules", source })
         .filter(isCarried)
         .map((rule) => bodyOf(rule, { ...at, start: start + rule.start }, source)),
     )
@@ -237,7 +237,7 @@ const isCarried = ({ kind, explicitness, text }: FoundRule): boolean =>
   kind !== "permission" &&
   kind !== "preference" &&
   explicitness !== "genre" &&
-  scan(text, { channel: "tool" }).findings.length === 0
+  scanText(text, { channel: "tool" }).findings.length === 0
 
 /** Arguments that name what a tool reads, most likely first. */
 const named = ["file_path", "filePath", "path", "file", "filename", "uri", "url", "document", "key", "name", "query"]

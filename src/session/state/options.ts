@@ -141,7 +141,7 @@ function checkHoldfastNames(options: HoldfastOptions): void {
   if (memory !== undefined) checkOptionNames(memory, memoryNames, owner, "memory")
   if (memory?.retrieve !== undefined) checkOptionNames(memory.retrieve, retrieveNames, owner, "memory.retrieve")
   if (hooks !== undefined) checkOptionNames(hooks, hookNames, owner, "hooks")
-  if (guard !== undefined) checkGuardNames(guard, owner)
+  if (guard !== undefined) checkGuardNames(guard, owner, "guard")
   if (options.rules !== undefined) checkOptionNames(options.rules, rulesNames, owner, "rules")
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import { assert } from "../../message/assert.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import type { Job, JobStore } from "../store.ts"
@@ -304,11 +305,7 @@ function createPump(take: () => Promise<StartedWork | undefined>, options: PumpO
 }
 
 /** A pause that does not keep the process alive. */
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref()
-  })
-}
+const pause = (ms: number): Promise<void> => sleep(ms, undefined, { ref: false })
 
 /** Why a job's signal aborted: cancelled by its user, the queue closes, its row is gone, or its lease expired. */
 export type Stop = "cancelled" | "closing" | "gone" | "lost"
@@ -320,11 +317,8 @@ export type RetryVerdict =
   | { readonly type: "postpone"; readonly pauseMs: number }
   | { readonly type: "leave" }
 
-type Attempt = Pick<QueueSettings, "maxAttempts" | "retryMs"> & {
-  readonly stop: Stop | undefined
-  readonly failed: boolean
-  readonly attempt: number
-}
+type Attempt = Pick<QueueSettings, "maxAttempts" | "retryMs"> &
+  Pick<TakenJob, "attempt"> & { readonly stop: Stop | undefined; readonly failed: boolean }
 
 /** Longest pause between attempts: by then a person has looked, or the job no longer matters. */
 const longestPauseMs = 15 * 60_000
