@@ -7,7 +7,7 @@ import { corpus, withoutCorpus } from "../support/corpus.ts"
 const text = z.string().min(1)
 const rules = z.array(text)
 const ten = ["en", "de", "fr", "es", "pt", "it", "nl", "zh", "ja", "ko"] as const
-const lang = z.enum([...ten, "pl", "sv", "tr", "ru"])
+const lang = z.enum([...ten, "pl", "sv", "tr", "ru", "da", "fi", "cs", "uk", "ar", "hi", "id"])
 /** The languages of the first six sets. */
 const nine = ten.filter((name) => name !== "ko")
 
@@ -185,6 +185,20 @@ const thirtyEighth = {
   supersede: read("thirty-eighth-supersede.jsonl", supersedeShape),
   files: read("thirty-eighth-instruction-files.jsonl", fileShape),
 }
+/** The thirty-ninth set: consecutive messages, and announced rules beside what only looks like them. */
+const thirtyNinth = {
+  base: read("thirty-ninth-base.jsonl", talkShape),
+  announced: read("thirty-ninth-announced.jsonl", talkShape),
+}
+/** The fortieth set: held out, by a further hand. */
+const fortieth = {
+  talk: read("fortieth-talk.jsonl", talkShape),
+  base: read("fortieth-base.jsonl", talkShape),
+  announced: read("fortieth-announced.jsonl", talkShape),
+  pasted: read("fortieth-pasted.jsonl", pastedShape),
+  supersede: read("fortieth-supersede.jsonl", supersedeShape),
+  files: read("fortieth-instruction-files.jsonl", fileShape),
+}
 const sets = [first, second]
 const policyShape = z.union([
   z.strictObject({
@@ -243,10 +257,25 @@ const withText = [
   ...thirtyEighth.announced,
   ...thirtyEighth.pasted,
   ...thirtyEighth.files,
+  ...thirtyNinth.announced,
+  ...fortieth.talk,
+  ...fortieth.announced,
+  ...fortieth.pasted,
+  ...fortieth.files,
 ]
-const pairs = [...sets, third, fourth, fifth, sixth, seventh, tenth, thirteenth, ...hardPairs, thirtyEighth].flatMap(
-  ({ supersede }) => supersede,
-)
+const pairs = [
+  ...sets,
+  third,
+  fourth,
+  fifth,
+  sixth,
+  seventh,
+  tenth,
+  thirteenth,
+  ...hardPairs,
+  thirtyEighth,
+  fortieth,
+].flatMap(({ supersede }) => supersede)
 
 test("no id and no text occurs twice", () => {
   expect(repeated([...withText, ...pairs, ...allPolicies].map(({ id }) => id))).toEqual([])
@@ -554,4 +583,20 @@ describe.skipIf(corpus === undefined)(`beside the development talk${withoutCorpu
     ).toEqual([])
     expect(copied([...withText.map((item) => item.text), ...pairs.map(({ then }) => then)], 8)).toEqual([])
   })
+})
+
+test("the thirty-ninth set: consecutive messages with few rules, and announced rules among near misses", () => {
+  const { base, announced } = thirtyNinth
+  expect([base, announced].map(({ length }) => length)).toEqual([1268, 182])
+  expect(withRules(base)).toBeLessThan(100)
+  expect(withRules(announced)).toBe(122)
+})
+
+test("the fortieth set: talk in twelve languages, consecutive messages, announced rules, pastes, pairs and files", () => {
+  const { talk, base, announced, pasted, supersede, files } = fortieth
+  expect([talk, base, announced, pasted, supersede, files].map(({ length }) => length)).toEqual([
+    249, 302, 78, 158, 159, 16,
+  ])
+  expect(new Set(talk.map((item) => item.lang)).size).toBe(12)
+  expect(supersede.filter(({ gone }) => gone)).toHaveLength(59)
 })
