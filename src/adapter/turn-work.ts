@@ -204,10 +204,8 @@ const outputLimits: Readonly<Record<Format, (model: TurnModel) => Body>> = {
   },
 }
 
-type Opening = (system: string | undefined) => Body
-
 /** The system part, followed by the empty list of messages. */
-const openings: Readonly<Record<Format, Opening>> = {
+const openings: Readonly<Record<Format, (system: string | undefined) => Body>> = {
   "anthropic-messages": (system) => ({ ...present({ system }), messages: [] }),
   "openai-chat": (system) => ({ messages: system === undefined ? [] : [{ role: "system", content: system }] }),
   "openai-responses": (instructions) => ({ ...present({ instructions }), input: [] }),

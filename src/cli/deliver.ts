@@ -6,7 +6,7 @@ import { ownMessage } from "../compact/standing.ts"
 import { factsSection } from "../compact/summary/summary.ts"
 import { codeOrThrow } from "../message/errors.ts"
 import type { CallId, Message, MessageId, ModelRequest, Part } from "../message/message.ts"
-import { namesIn } from "../message/present.ts"
+import { namesIn, sumOf } from "../message/present.ts"
 import type { Trace } from "../session/log/event.ts"
 import type { CompactResult } from "../session/one-shot/compact-request.ts"
 import type { CompactOptions } from "../session/one-shot/options.ts"
@@ -161,7 +161,7 @@ function accountDigest({ digest, writer }: Report, { digest: text }: Changes, pa
   const head = `of ${count(digest.covered, "message")}, written ${writers[writer]}; ${count(facts, "record")} of exact values kept`
   const rows = text.split("\n").flatMap((line) => cut(wrap(line, paper.width - 2), maxRowsPerLine))
   const shown = cut(rows, maxRows)
-  const whole = text.length <= shown.reduce((sum, row) => sum + row.length + 1, 0)
+  const whole = text.length <= sumOf(shown, (row) => row.length + 1)
   return [
     "",
     ...paragraph("Digest", `${head}. The model reads:`, paper),
@@ -198,7 +198,7 @@ function accountChanges(
 }
 
 function accountShortened(shortened: readonly Shortened[], paper: Paper): readonly string[] {
-  const saved = shortened.reduce((sum, { beforeTokens, afterTokens }) => sum + beforeTokens - afterTokens, 0)
+  const saved = sumOf(shortened, ({ beforeTokens, afterTokens }) => beforeTokens - afterTokens)
   const which = shortened.length > maxListed ? `; the ${maxListed} that saved most` : ""
   const listed = shortened.slice(0, maxListed)
   const reasonWidth = Math.max(...listed.map(({ reason }) => shortenWords[reason].length))
@@ -291,7 +291,7 @@ function kindOfPart(message: Message, part: Part | undefined): Kind {
 export const documentsOf = (request: ModelRequest): ReadonlySet<string> =>
   new Set(separate(request).infrastructure.documents.map(({ hash }) => hash))
 
-export const totalOf = (sizes: Sizes): number => kinds.reduce((sum, kind) => sum + sizes[kind], 0)
+export const totalOf = (sizes: Sizes): number => sumOf(kinds, (kind) => sizes[kind])
 
 /** A tool result that shows less now. */
 type Shortened = {
@@ -319,7 +319,7 @@ type Side = "user" | "assistant" | "results"
 function changesOf(before: ModelRequest, after: ModelRequest, trace: Trace): Changes {
   const wires = new Set(before.messages.map(({ wire }) => wire))
   const dropped = trace.flatMap((event) => (event.type === "messages-dropped" ? event.messageIds : []))
-  const tokens = trace.reduce((sum, event) => sum + (event.type === "messages-dropped" ? event.tokens : 0), 0)
+  const tokens = sumOf(trace, (event) => (event.type === "messages-dropped" ? event.tokens : 0))
   const digest = trace.findLast((event) => event.type === "message-installed" && event.role === "digest")
   const text = digest?.type === "message-installed" ? digest.message.parts[0] : undefined
   return {

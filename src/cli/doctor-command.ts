@@ -81,11 +81,9 @@ async function holdfastAt(host: string, port: number, limitMs: number): Promise<
   }
 }
 
-type Reached = { readonly name: string; readonly baseUrl: string }
-
 /** Does the host of an upstream resolve, and does it take a connection? No request is sent, and so no key. */
 export async function checkUpstream(
-  { name, baseUrl }: Reached,
+  { name, baseUrl }: { readonly name: string; readonly baseUrl: string },
   isNamed: boolean,
   limitMs = usualLimitMs,
 ): Promise<Check> {
@@ -112,21 +110,16 @@ function whyUnreached(host: string, port: number, isTls: boolean, limitMs: numbe
   return Promise.race([promise, late]).finally(() => socket.destroy())
 }
 
-type Optional = { readonly name: string; readonly purpose: string; readonly isNeeded: boolean }
-
-/** What the configuration asks for beyond the program itself. */
-type Needs = { readonly postgres: boolean; readonly telemetry: boolean }
-
 const openTelemetry = namesIn(
   "api exporter-metrics-otlp-http exporter-trace-otlp-http resources sdk-metrics sdk-trace",
 ).map((name) => `@opentelemetry/${name}`)
 
 /** Packages that are loaded only where something needs them: a missing one is a fault only then. */
 export function checkPackages(
-  { postgres, telemetry }: Needs,
+  { postgres, telemetry }: { readonly postgres: boolean; readonly telemetry: boolean },
   isInstalled: (name: string) => boolean = isFound,
 ): readonly Check[] {
-  const all: readonly Optional[] = [
+  const all: readonly { readonly name: string; readonly purpose: string; readonly isNeeded: boolean }[] = [
     { name: "pg", purpose: "a store in PostgreSQL", isNeeded: postgres },
     { name: "@cedar-policy/cedar-wasm", purpose: "policies that judge tool calls", isNeeded: false },
     { name: "@modelcontextprotocol/sdk", purpose: "holdfast mcp", isNeeded: false },

@@ -1,4 +1,4 @@
-import { present } from "../message/present.ts"
+import { present, sumOf } from "../message/present.ts"
 import { findModel } from "../tokens/models.ts"
 import type { Conversation, FileKind } from "../transcript/conversation.ts"
 import { type Arguments, type Command, type CommandAnswer, failureIn, misuse, readCount, unusable } from "./command.ts"
@@ -140,7 +140,7 @@ async function replayFiles(
         "Choose another --index.",
       )
     const calls = chosen.map(([, { messages }]) => callsOf(messages).length)
-    progress.turnsOf(calls.reduce((sum, turns) => sum + turns, 0))
+    progress.turnsOf(sumOf(calls, (turns) => turns))
     for (const [n, conversation] of chosen) {
       const named = chosenModel ?? conversation.model
       const model = named ?? usualModels[conversation.format]
@@ -189,7 +189,7 @@ function createProgress(files: readonly FoundFile[], isSilent: boolean, { stderr
   const startMs = nowMs()
   const allBytes = Math.max(
     1,
-    files.reduce((sum, { bytes }) => sum + bytes, 0),
+    sumOf(files, ({ bytes }) => bytes),
   )
   let [done, doneBytes, turns, turn, lastMs, isShown] = [0, 0, 0, 0, 0, false]
   const draw = async (): Promise<void> => {

@@ -31,9 +31,6 @@ import { gatewayOptions, readSettings, type ServeSettings, secretsOf, settingOpt
 import { escapeActing } from "./terminal/output.ts"
 import { inspectorFolder, readVersion, type StopSignal, stopSignal, untilAborted, type World } from "./world.ts"
 
-/** The opened resources of a gateway, and its settings, with the port that it listened on while it waited for its store. */
-type Opened = { readonly ground: ServeResources; readonly settings: ServeSettings }
-
 /** Interval between attempts to open a store that is unavailable. */
 const againMs = 1000
 /** While waiting, every request is refused, so closing need not wait for any. */
@@ -48,7 +45,7 @@ async function openWhenThere(
   settings: ServeSettings,
   world: World,
   { version, format, stop }: { readonly version: string; readonly format: "text" | "json"; readonly stop: AbortSignal },
-): Promise<Opened | undefined> {
+): Promise<{ readonly ground: ServeResources; readonly settings: ServeSettings } | undefined> {
   const { config } = settings
   const ground = await openOrAway(open, settings)
   if (!("code" in ground)) return { ground, settings }

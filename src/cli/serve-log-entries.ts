@@ -4,7 +4,7 @@ import type { Upstream } from "../gateway/settings/upstream.ts"
 import type { OperatorEvent } from "../guard/operator/judge-command.ts"
 import { countPolicies } from "../guard/policy/templates.ts"
 import { describe, HoldfastError, type Problem } from "../message/errors.ts"
-import { present } from "../message/present.ts"
+import { present, sumOf } from "../message/present.ts"
 import type { SessionEvent } from "../session/state/events.ts"
 import { placeWords } from "./ask-store.ts"
 import type { LogLevel } from "./config/resolved-config.ts"
@@ -222,7 +222,7 @@ function doneWords(record: ExchangeRecord): readonly string[] {
   const compaction = compactionIn(record)
   const denials = denialsIn(record)
   const observed = observedIn(record)
-  const pins = record.trace.reduce((sum, event) => sum + (event.type === "pins-reasserted" ? event.pins.length : 0), 0)
+  const pins = sumOf(record.trace, (event) => (event.type === "pins-reasserted" ? event.pins.length : 0))
   return [
     ...(how === "prepared" || how === "at-once" ? [] : [how]),
     ...(compaction === undefined

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { statSync } from "node:fs"
 import { HoldfastError, refuseOption } from "../message/errors.ts"
-import { present } from "../message/present.ts"
+import { present, sumOf } from "../message/present.ts"
 import { checkSessionId } from "../session/state/options.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { pruneSessions } from "../store/prune.ts"
@@ -61,9 +61,7 @@ const sessionsVacuum: Command = {
 
 /** The file and what is still to be written into it. */
 const sizeOf = (place: string): number =>
-  isPostgres(place)
-    ? 0
-    : [place, `${place}-wal`].reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0)
+  isPostgres(place) ? 0 : sumOf([place, `${place}-wal`], (path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0)
 
 const kilobytes = (bytes: number): string => `${number(Math.ceil(bytes / 1000))} kB`
 

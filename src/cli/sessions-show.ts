@@ -164,9 +164,7 @@ function logLine(entry: HistoryEntry, { width, dim }: Paper): string {
   return entry.onBranch === false ? dim(`${head}${words}`) : `${head}${words}`
 }
 
-type Noun = { readonly one: string; readonly several: string }
-
-const nouns: Readonly<Record<EntryType, Noun>> = words.entries
+const nouns: Readonly<Record<EntryType, { readonly one: string; readonly several: string }>> = words.entries
 
 const isType = (type: string): type is EntryType => Object.hasOwn(nouns, type)
 

@@ -20,14 +20,12 @@ import type { GatewayOptions } from "./settings/gateway-options.ts"
 
 export type LocateDeps = Pick<GatewayOptions, "holdfast" | "limits" | "whenStoreIsAway"> & {
   /** Forks, by the new session's name, that could not be made because the original session could not be read. */
-  readonly uncopied: Map<string, Fork>
+  readonly uncopied: Map<string, NonNullable<Assignment["fork"]>>
   readonly held: ServerState
   readonly lineages: Lineages
   readonly lines: WorkLines
   readonly newSessions: ReturnType<typeof createNewSessions>
 }
-
-type Fork = NonNullable<Assignment["fork"]>
 
 /** A decoded request with its session, and with the full history it refers to, as far as that is known. */
 export type Located = Belonging & {

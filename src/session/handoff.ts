@@ -9,6 +9,7 @@ import {
 } from "../compact/summary/summary.ts"
 import { isSpoken } from "../message/fence.ts"
 import { type Message, messageId, type Transcript, textOfMessage } from "../message/message.ts"
+import { sumOf } from "../message/present.ts"
 import { withNewView } from "./history/open-call.ts"
 import { readInherited } from "./history/own-compaction.ts"
 import { budgetOf, type Preparing } from "./history/prepared.ts"
@@ -43,7 +44,7 @@ export async function withHandoff(preparing: Preparing): Promise<Preparing> {
     { ...knowledge, summary: lostLines(summary, text) },
     {
       budgetTokens: room,
-      covered: call.events.reduce((sum, event) => sum + (event.type === "branch-opened" ? event.left : 0), 0),
+      covered: sumOf(call.events, (event) => (event.type === "branch-opened" ? event.left : 0)),
       shown: new Set(),
       stands: (value) => text.includes(value),
       meter,
@@ -57,7 +58,7 @@ export async function withHandoff(preparing: Preparing): Promise<Preparing> {
     parts: [{ type: "text", text: composed.text }],
   }
   await live.journal.commit(() => [{ type: "handoff-restored", before: newest, message }])
-  const lines = composed.digest.summary.sections.reduce((sum, section) => sum + section.lines.length, 0)
+  const lines = sumOf(composed.digest.summary.sections, (section) => section.lines.length)
   preparing.notes.push({ type: "handoff-restored", lines, tokens: composed.tokens })
   return { ...preparing, call: await withNewView(live, call) }
 }

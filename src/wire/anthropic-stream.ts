@@ -185,9 +185,7 @@ function writeEvents(state: EncodeState, event: StreamEvent): readonly SseEvent[
   }
 }
 
-type PartEvent = Extract<StreamEvent, { readonly index: number }>
-
-function writePartEvent(at: number, event: PartEvent): readonly SseEvent[] {
+function writePartEvent(at: number, event: Extract<StreamEvent, { readonly index: number }>): readonly SseEvent[] {
   const index = write(at)
   const delta = (fields: object): readonly SseEvent[] => [named("content_block_delta", { index, delta: write(fields) })]
   switch (event.type) {

@@ -8,12 +8,10 @@ export const maxBodyLength = 100_000_000
 /** Whether a malformed value is reported as an invalid request or an invalid response. */
 type Origin = "request" | "response"
 
-type Source = { readonly text: string; readonly tape: Tape; readonly origin: Origin }
-
 /** A value of a JSON text together with its position: read it by `value`, copy its text by position. */
 export type Json = {
   readonly value: unknown
-  readonly source: Source
+  readonly source: { readonly text: string; readonly tape: Tape; readonly origin: Origin }
   readonly at: number
   readonly parent?: Json
   readonly key?: string | number

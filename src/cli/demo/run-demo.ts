@@ -69,9 +69,6 @@ export async function runDemo(options: DemoOptions): Promise<DemoOutcome> {
   return outcome
 }
 
-/** Running totals of what the outcome tells; nothing in them comes from the script. */
-type Seen = typeof nothingSeen & { tooLongCall?: number }
-
 const nothingSeen = {
   ...{ turns: 0, calls: 0, compactions: 0, ruleSeen: 0 },
   ...{ sentTokens: 0, largestTokens: 0, historyTokens: 0, cacheReadTokens: 0, outputTokens: 0 },
@@ -88,7 +85,7 @@ type DemoRun = {
   readonly desk: ReturnType<typeof createOrderDesk>
   /** The agent's own, which only grows. */
   readonly history: AgentMessage[]
-  readonly seen: Seen
+  readonly seen: typeof nothingSeen & { tooLongCall?: number }
   /** Compactions that were shown. */
   readonly told: Set<string>
   /** The session from outside, under the name that the gateway has it by. */

@@ -1,3 +1,4 @@
+import { sumOf } from "../../message/present.ts"
 import { number } from "../terminal/output.ts"
 import { type Arm, byArm, type Replay, type ReplayCompaction, type ReplayTurn } from "./replay-conversation.ts"
 
@@ -90,7 +91,7 @@ export const legend: readonly string[] = [
 ]
 
 export const shortenedIn = ({ shortened }: ReplayCompaction): number =>
-  Object.values(shortened).reduce((sum, times) => sum + times, 0)
+  sumOf(Object.values(shortened), (times) => times)
 
 /** Values of the turns in no more steps than there is room for: of each range of turns the largest. */
 export function sampled(
@@ -115,8 +116,7 @@ export function spentSoFar(turns: readonly ReplayTurn[], arm: Arm): readonly num
 }
 
 export function replayTotals(conversations: readonly ReplayedConversation[]) {
-  const sum = (value: (replay: Replay) => number): number =>
-    conversations.reduce((total, { replay }) => total + value(replay), 0)
+  const sum = (value: (replay: Replay) => number): number => sumOf(conversations, ({ replay }) => value(replay))
   const dollars = (arm: Arm): number => sum((replay) => (replay.modelKnown ? replay.totals[arm].dollars : 0))
   return {
     turns: sum(({ turns }) => turns.length),

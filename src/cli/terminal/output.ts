@@ -132,9 +132,6 @@ export function paragraph(label: string, text: string, { width, bold }: Paper): 
 export const paragraphs = (label: string, texts: readonly string[], paper: Paper): readonly string[] =>
   texts.flatMap((text, n) => paragraph(n === 0 ? label : "", text, paper))
 
-/** A column: its title, or its title with settings. */
-type Column = string | SetColumn
-
 type SetColumn = {
   readonly title: string
   readonly align?: "right"
@@ -153,7 +150,7 @@ const leastColumn = 16
 
 /** A table whose columns are as wide as their content. Only columns with `fit` shrink, so that names can be copied whole. */
 export function table(
-  given: readonly Column[],
+  given: readonly (string | SetColumn)[],
   rows: readonly (readonly string[])[],
   { dim, tableWidth }: Paper,
 ): readonly string[] {

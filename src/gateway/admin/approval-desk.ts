@@ -140,10 +140,8 @@ function evidenceFor({ input, callId }: Pending, messages: readonly Said[]): App
     })
 }
 
-type NamedValue = { readonly name: string; readonly value: string }
-
 /** The strings and numbers of a call's input, with their names. */
-function valuesIn(input: unknown, name = ""): readonly NamedValue[] {
+function valuesIn(input: unknown, name = ""): readonly { readonly name: string; readonly value: string }[] {
   if (typeof input === "string" || typeof input === "number") return [{ name, value: String(input) }]
   if (Array.isArray(input)) return input.flatMap((one, n) => valuesIn(one, `${name}[${n}]`))
   if (!isObject(input)) return []

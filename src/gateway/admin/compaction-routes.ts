@@ -3,7 +3,7 @@ import type { Context, Hono } from "hono"
 import { startOfText } from "../../language/cut-text.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import type { Message } from "../../message/message.ts"
-import { present } from "../../message/present.ts"
+import { present, sumOf } from "../../message/present.ts"
 import { createHoldfast } from "../../session/holdfast.ts"
 import { entryId, seqOf } from "../../session/log/entry.ts"
 import { createMeter } from "../../tokens/meter.ts"
@@ -197,7 +197,7 @@ export async function playWhatIf(profile: Profile, asked: WhatIf, signal: AbortS
       found: "none",
     })
   const meter = createMeter({ model: first.turn.model })
-  const firstTokens = first.messages.reduce((sum, message) => sum + meter.message(message), 0)
+  const firstTokens = sumOf(first.messages, (message) => meter.message(message))
   const replayed = await replay(steps, asked, scaleOf(profile.turns, firstTokens), signal)
   const turns = steps.map(({ turn }) => turn.turn)
   const { windowTokens } = asked
@@ -264,8 +264,8 @@ type Scale = { readonly ratio: number; readonly stackTokens: number }
 /** The ratio of the provider's count to ours, over all turns, and the tokens of the first request besides its messages. */
 function scaleOf(turns: readonly Turn[], firstTokens: number): Scale {
   const compared = turns.filter(({ estimatedTokens }) => estimatedTokens > 0)
-  const reported = compared.reduce((sum, { contextTokens }) => sum + contextTokens, 0)
-  const estimated = compared.reduce((sum, { estimatedTokens }) => sum + estimatedTokens, 0)
+  const reported = sumOf(compared, ({ contextTokens }) => contextTokens)
+  const estimated = sumOf(compared, ({ estimatedTokens }) => estimatedTokens)
   const ratio = estimated > 0 && reported > 0 ? Math.min(2, Math.max(0.5, reported / estimated)) : 1
   const stackTokens = Math.max(0, Math.round((turns[0]?.contextTokens ?? 0) - firstTokens * ratio))
   return { ratio, stackTokens }
@@ -318,7 +318,7 @@ function courseOf(
   compactions: WhatIfCourse["compactions"],
 ): WhatIfCourse {
   const drawn = turns.flatMap((turn) => all[turn - 1] ?? [])
-  const sum = (figureOf: (turn: CourseTurn) => number): number => all.reduce((total, one) => total + figureOf(one), 0)
+  const sum = (figureOf: (turn: CourseTurn) => number): number => sumOf(all, (one) => figureOf(one))
   const priced = all.every(({ dollars }) => dollars !== undefined)
   return {
     contextTokens: drawn.map(({ contextTokens }) => contextTokens),

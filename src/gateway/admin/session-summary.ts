@@ -1,7 +1,7 @@
 import { compactionMark } from "../../compact/plan/plan.ts"
 import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 import { families } from "../../message/message.ts"
-import { entriesOf, present } from "../../message/present.ts"
+import { entriesOf, present, sumOf } from "../../message/present.ts"
 import { seqOf } from "../../session/log/entry.ts"
 import { findModel } from "../../tokens/models.ts"
 import { chooseUpstream, type Upstream } from "../settings/upstream.ts"
@@ -145,7 +145,7 @@ function totalsIn(profile: Profile, { fromMs, toMs, operatorRules }: Required<Sp
   const decisions = profile.decisions.filter(isIn)
   const saved = turns.length === 0 ? [] : savedPerTurn(profile)
   const priced = turns.length > 0 && turns.every(({ dollars }) => dollars !== undefined)
-  const sum = (figureOf: (turn: Turn) => number): number => turns.reduce((total, turn) => total + figureOf(turn), 0)
+  const sum = (figureOf: (turn: Turn) => number): number => sumOf(turns, (turn) => figureOf(turn))
   const last = turns.at(-1)
   const figures: typeof noFigures = {
     sessions: 1,
@@ -156,9 +156,8 @@ function totalsIn(profile: Profile, { fromMs, toMs, operatorRules }: Required<Sp
     ahead: compactions.filter(({ ahead }) => ahead === true).length,
     inForce: rulesIn(profile, last && seqOf(last.entry)) + operatorRules(profile),
     leftOut: profile.rulesLeftOut,
-    removedTokens: compactions.reduce(
-      (total, { beforeTokens, afterTokens, undone }) => total + (undone ? 0 : beforeTokens - afterTokens),
-      0,
+    removedTokens: sumOf(compactions, ({ beforeTokens, afterTokens, undone }) =>
+      undone ? 0 : beforeTokens - afterTokens,
     ),
     savedTokens: sum(({ turn }) => saved[turn - 1]?.tokens ?? 0),
     judged: decisions.length,

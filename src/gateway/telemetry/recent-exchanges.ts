@@ -4,8 +4,6 @@ import { present } from "../../message/present.ts"
 import { setNewest } from "../../message/recall.ts"
 import type { ExchangeRecord } from "../settings/gateway-options.ts"
 
-type ExchangeListener = (record: ExchangeRecord) => void
-
 /** A model call in progress, with its session and model as far as they are known. */
 type BegunExchange = Pick<ExchangeRecord, "id" | "atMs" | "tenant"> &
   Partial<Pick<ExchangeRecord, "session" | "model" | "client" | "project">>
@@ -18,7 +16,7 @@ export type RecentExchanges = {
   readonly find: (id: string) => ExchangeRecord | undefined
   /** Newest first. */
   readonly newest: (limit: number, session?: string) => readonly ExchangeRecord[]
-  readonly subscribe: (listener: ExchangeListener) => () => void
+  readonly subscribe: (listener: (record: ExchangeRecord) => void) => () => void
   readonly subscribeBegun: (listener: (begun: BegunExchange) => void) => () => void
 }
 
@@ -47,9 +45,6 @@ export function createRecentExchanges(limit: number = usualLimit): RecentExchang
 
 type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] }
 
-/** The fields of an exchange record noted so far; unknown ones are missing. */
-type RecordFields = Partial<Mutable<Omit<ExchangeRecord, "id" | "atMs" | "totalMs">>>
-
 export type RequestLog = ReturnType<typeof openRequestLog>
 
 /** The log of one exchange in progress. It is added to the recent exchanges once, at its end. */
@@ -62,7 +57,7 @@ export function openRequestLog(
 ) {
   const startMs = performance.now()
   const sinceStart = (): number => performance.now() - startMs
-  const noted: RecordFields = {}
+  const noted: Partial<Mutable<Omit<ExchangeRecord, "id" | "atMs" | "totalMs">>> = {}
   let closed = false
   return {
     id,

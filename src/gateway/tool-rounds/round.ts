@@ -163,8 +163,6 @@ export function withUsage(format: Format, text: string, usage: RoundUsage): stri
     : overlay(wireText(text), told)
 }
 
-type UsageAdder = ReturnType<typeof createUsageAdder>
-
 /** Counts one round of a stream, and adds the earlier rounds to the events that tell its usage. */
 export function createUsageAdder(format: Format, earlier: RoundUsage | undefined) {
   let own: RoundUsage | undefined
@@ -270,7 +268,7 @@ export type RoundNotes = {
   /** The request body of the next round, if there is one. */
   next: string | undefined
   collecting: CollectState
-  usage: UsageAdder | undefined
+  usage: ReturnType<typeof createUsageAdder> | undefined
   readonly judged: JudgedCall[]
   readonly taken: TakenRecalls
   /** The taken recalls that were replaced by text. */

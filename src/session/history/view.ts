@@ -57,10 +57,7 @@ function shorten(message: Message, item: ShownItem): Message {
   return as
 }
 
-/** The last view of a log, and a key of the entries that determine it. */
-type LastView = { readonly view: View; readonly determined: string }
-
-const lastRead = new WeakMap<Outline, LastView>()
+const lastRead = new WeakMap<Outline, { readonly view: View; readonly determined: string }>()
 
 /** Entry types that may change how existing messages are shown. */
 const deciding: readonly string[] = namesIn(

@@ -265,9 +265,7 @@ const entriesOf = (stored: readonly StoredEntry[], written: readonly EntryBody[]
 type BodyOf<Type extends EntryType> = Extract<EntryBody, { type: Type }>
 type EntryOf<Type extends EntryType> = Entry & { readonly body: BodyOf<Type> }
 
-type Reads = Pick<Journal, "entries" | "ofType" | "each">
-
-function readsOf(outline: () => Outline, entries: Journal["entries"]): Reads {
+function readsOf(outline: () => Outline, entries: Journal["entries"]): Pick<Journal, "entries" | "ofType" | "each"> {
   const ofType: Journal["ofType"] = async (type, seqs = outline().ofType(type)) =>
     seqs.length === 0 ? [] : [...(await entries(seqs)).values()].filter((entry) => isOfType(entry, type))
   return {
