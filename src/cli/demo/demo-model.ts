@@ -6,7 +6,7 @@ import { createPromptCache, type PromptPiece, tokensOfPieces } from "../../token
 import { isObject, tryParse } from "../../wire/json.ts"
 import type { SseEvent } from "../../wire/sse.ts"
 import type { StreamEvent } from "../../wire/stream.ts"
-import { encodeStream } from "../../wire/stream-encode.ts"
+import { encodeStream } from "../../wire/stream-steps.ts"
 import { offScript, type ScriptedCall, type Step, story } from "./story.ts"
 
 /** The scripted model's name; nothing that goes by it is a real model. */

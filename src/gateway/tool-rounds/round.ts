@@ -15,13 +15,13 @@ import {
 } from "../../message/message.ts"
 import type { SessionGuarding } from "../../session/record.ts"
 import { runPaced } from "../../store/pace.ts"
-import { type CollectState, startCollect } from "../../wire/collect.ts"
 import { decodeRequestSteps } from "../../wire/decode.ts"
 import { encodeRequest } from "../../wire/encode.ts"
 import { elements, isObject, member, readJson, tryParse, valueIn, wireOf } from "../../wire/json.ts"
 import { overlay, write, writeList } from "../../wire/json-write.ts"
 import { replaceData, type SseEvent } from "../../wire/sse.ts"
 import { indexOf, type StreamEvent } from "../../wire/stream.ts"
+import { type CollectState, startCollect } from "../../wire/stream-steps.ts"
 import { type Recall, recallName } from "./recall-tool.ts"
 
 /** The outcome of a finished round. */

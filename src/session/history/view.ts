@@ -7,7 +7,7 @@ import type { Message, ModelRequest, Transcript } from "../../message/message.ts
 import { namesIn } from "../../message/present.ts"
 import { createRecall } from "../../message/recall.ts"
 import { type RepairEvent, repair } from "../../message/repair.ts"
-import { adjacencyOf } from "../../wire/order.ts"
+import { adjacencyOf } from "../../wire/codecs.ts"
 import { entryId, type Item, seqOf, thaw } from "../log/entry.ts"
 import type { Outline } from "../log/outline.ts"
 import type { Live } from "../state/live.ts"
