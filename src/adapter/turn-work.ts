@@ -266,7 +266,6 @@ type Prepared = { readonly body: string; readonly trace: Trace; readonly report?
 type TurnContext = {
   /** Messages of the caller, the user or a tool. */
   readonly take: (messages: Transcript) => Promise<void>
-  /** The model's answer, and its messages as placed in the log. */
   readonly record: (response: ModelResponse, messages: Transcript) => Promise<void>
   /** `refused`: the provider answered that the last body is too long. */
   readonly prepare: (occasion: { readonly refused: boolean }) => Promise<Prepared>

@@ -222,7 +222,6 @@ export const policyOption: Options = {
   },
 }
 
-/** What every command that asks the operator's channel takes. */
 export const operatorOptions: Options = { ...policyOption, ...storeOptions }
 
 /** Where the channel is: the store, if there is one yet, and the policy directory, if there is one. */
@@ -318,7 +317,6 @@ export async function findSession(store: Store, given: string): Promise<SessionR
   )
 }
 
-/** The session that is named, or the newest ones where none is. */
 export async function sessionsNamed(
   store: Store,
   named: string | undefined,

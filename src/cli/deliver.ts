@@ -57,11 +57,9 @@ async function tell(done: Accounted, { out, trace }: CompactCommandChoices, sink
   await sink.write(`${accountOf(done, createPaper(sink))}${saved.join("")}`)
 }
 
-/** Write a file; one that may not be written is a failure. */
 export const save = (path: string, text: string, options?: WriteFileOptions): Promise<void> =>
   writeFile(path, text, options).catch((error: unknown) => unwritable(path, codeOrThrow(error)))
 
-/** Write a file that must not be there yet. */
 export const writeNew = (path: string, text: string, mode: number): Promise<void> =>
   save(path, text, { flag: "wx", mode })
 

@@ -29,7 +29,6 @@ import { count, type Paper, sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 import { clientLine, clientNames } from "./wrap-clients.ts"
 
-/** The result of one check. */
 export type Check = {
   readonly name: string
   readonly state: "ok" | "warn" | "fail"
@@ -97,7 +96,6 @@ export async function checkUpstream(
   return isNamed ? fail(`upstream ${name}`, `${host}: ${why}`, next) : warn(`upstream ${name}`, `${host}: ${why}`, next)
 }
 
-/** Why it could not be reached, or undefined. */
 function whyUnreached(host: string, port: number, isTls: boolean, limitMs: number): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   const servername = isIP(host) === 0 ? { servername: host } : {}

@@ -111,7 +111,6 @@ function failSettings(faults: readonly ConfigFault[]): never {
 /** By what the admin API is entered, and the file that the token is kept in. Without a token it is not there. */
 export type AdminAccess = { readonly token?: string; readonly file?: string }
 
-/** What of the gateway's options stands in the configuration. */
 export function gatewayOptions(
   config: ResolvedConfig,
   ground: Pick<GatewayOptions, "store" | "holdfast" | "operator" | "guard"> & { readonly admin: AdminAccess },
@@ -134,5 +133,4 @@ export const secretsOf = ({ config: { data }, secrets }: ServeSettings, admin: A
   ...(admin.token === undefined ? [] : [admin.token]),
 ]
 
-/** Where the store of a configuration is. */
 export const configuredPlace = ({ data }: ResolvedConfig, env: World["env"]): string => dataPlace(data, env)

@@ -66,7 +66,6 @@ function changeWords({ checkpoint, atMs, undone, what, reason }: Explanation["ch
 const isShortening = (reason: string): reason is keyof typeof shortenWords => Object.hasOwn(shortenWords, reason)
 const reasonWords = (reason: string): string => (isShortening(reason) ? shortenWords[reason] : reason)
 
-/** The events of a trace by type, with how many of each. */
 function eventsOf(trace: unknown): readonly string[] {
   if (!Array.isArray(trace)) return []
   const counts = new Map<string, number>()

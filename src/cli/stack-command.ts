@@ -43,7 +43,6 @@ const choosing = {
   json: { help: "one JSON object on stdout, and nothing else" },
 }
 
-/** A stack of the configuration, read, with what it takes. */
 type ReadStack = {
   readonly options: StackOptions
   readonly stack: Stack

@@ -241,7 +241,6 @@ function asAnswers(error: unknown): unknown {
   return new HoldfastError({ code: "response-invalid", path: "the body", expected: "JSON", found }, { cause: error })
 }
 
-/** Relay a streamed response, tool round by tool round, as it arrives. */
 async function streamAnswer(
   { deps, response, gone }: Exchange,
   { answer, again, format, path }: Delivery,

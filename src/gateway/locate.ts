@@ -137,7 +137,6 @@ const hourMs = 3_600_000
 /** Limit on the tenants counted and on the refused sessions remembered; the oldest are dropped. */
 const maxKept = 10_000
 
-/** Count the sessions that each tenant begins in an hour. */
 export function createNewSessions(limit: number, now: () => number) {
   const counts = new Map<string, Count>()
   const refused = new Map<string, true>()

@@ -232,7 +232,6 @@ export type StreamCodec = {
   readonly readEnd: (state: DecodeState) => readonly StreamStatement[]
   /** Write what is kept of one SSE event over its original text. The state already includes these events. */
   readonly rewrite: (state: EncodeState, relayed: KeptOfEvent) => WrittenEvent
-  /** Write an event of our own. The state already includes it. */
   readonly write: (state: EncodeState, event: StreamEvent) => WrittenEvent
   /** Build the response as a client would send it back in its next request. */
   readonly assemble: (collected: Collected) => ModelResponse
@@ -292,7 +291,6 @@ export class EventReading {
     return start
   }
 
-  /** End an open part. */
   close(key: string): void {
     const { index } = this.part(key).start
     const open = new Map(this.state.open)

@@ -41,7 +41,6 @@ type Sources = {
   readonly openSecret: Secrets["open"]
 }
 
-/** How a path and a secret of the file are read. */
 type Reader = {
   /** The path of a file is relative to the configuration. */
   readonly below: (path: string) => string
@@ -95,7 +94,6 @@ export function resolveConfig({ file, flags, env, openSecret }: Sources): Resolv
   return all.length > 0 ? { faults: all } : { resolved }
 }
 
-/** Headers as text, with the secrets in them. */
 const headersOf = (
   headers: UpstreamConfig["headers"],
   path: Path,

@@ -15,7 +15,6 @@ export const demoModel = "holdfast-demo"
 /** Its window: small, so that a session of some twenty calls outgrows it twice. */
 export const demoWindowTokens = 14_000
 
-/** What the model says to one request. */
 type ModelAnswer = {
   /** Unlike that of any other step of the story: calls are named by it, and a result says by its call which step comes next. */
   readonly step: string
@@ -25,7 +24,6 @@ type ModelAnswer = {
 
 export type DemoModel = Awaited<ReturnType<typeof startDemoModel>>
 
-/** Requests that are kept. */
 const maxRequests = 200
 /** Hundreds of times its window: a larger body is not the demo's. */
 const maxBodyLength = 32 * 1024 * 1024

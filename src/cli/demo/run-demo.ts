@@ -119,7 +119,6 @@ async function takeTurn(run: DemoRun, says: string): Promise<void> {
   }
 }
 
-/** Width of the margin with the speaker's name. */
 const speakerMargin = 7
 
 const spoken = (who: "You" | "Model", text: string, { width, bold, dim }: Screen): readonly string[] =>
@@ -305,7 +304,6 @@ async function outcomeOf(run: DemoRun): Promise<DemoOutcome> {
   return { ...facts, asPromised: promisesOf(facts).every(({ kept }) => kept) }
 }
 
-/** The promises of the demo, each with whether it was kept. */
 function promisesOf({ compactions, largestTokens, historyTokens, ruleHeld, denied, leaked, recalled }: DemoFacts) {
   const fits = compactions > 0 && historyTokens > windowTokens && largestTokens <= windowTokens
   return [

@@ -94,7 +94,6 @@ type ShownCall = {
   readonly calls: readonly Pick<ToolCallPart, "tool" | "input">[]
   readonly usage: Usage
   readonly windowTokens: number
-  /** The tool whose call was withheld, if one was. */
   readonly withheld?: string | undefined
 }
 
@@ -151,7 +150,6 @@ type ShownCompaction = {
   readonly latestWhole: boolean
   /** An exact value, of which the digest may have a line. */
   readonly value: string
-  /** Messages that the agent has, and that the log has. */
   readonly agentMessages: number
   readonly logMessages: number
 }
@@ -188,7 +186,6 @@ export function compactionBox(shown: ShownCompaction, screen: Pick<Screen, "widt
 }
 
 const rowIf = (isShown: boolean, ...row: ScreenRow): readonly ScreenRow[] => (isShown ? [row] : [])
-
 
 /** How full it was when the plan was made, whichever way its tokens were counted; or that the model had refused the request. */
 function whyOf(body: CheckpointBody): string {

@@ -19,7 +19,6 @@ type ReplayOptions = {
   /** The model's own unless given. */
   readonly windowTokens?: number
   readonly strategy?: StrategyName
-  /** Told after each turn. */
   readonly onTurn?: () => void | Promise<void>
 }
 
@@ -27,7 +26,6 @@ type ReplayOptions = {
 export const arms = ["none", "truncate", "holdfast"] as const
 export type Arm = (typeof arms)[number]
 
-/** Something for each arm. */
 export const byArm = <Value>(of: (arm: Arm) => Value): Record<Arm, Value> => ({
   none: of("none"),
   truncate: of("truncate"),
@@ -70,7 +68,6 @@ export type ReplayCompaction = {
 type Kept = {
   /** Of the user's own sentences, by their length; nothing where there are none. */
   readonly words?: number
-  /** Of the rules in force. */
   readonly rules: number
   /** Of the exact values that later calls needed from before the compaction in force. */
   readonly values: number

@@ -4,14 +4,12 @@ import { type Arm, byArm, type Replay, type ReplayCompaction, type ReplayTurn } 
 
 export type ReplayedConversation = {
   readonly file: string
-  /** What the file is, in words. */
   readonly kind: string
   /** Which conversation of the file, from 0 on. */
   readonly index: number
   readonly id?: string
   /** Its title, or the first words that the user said. */
   readonly title: string
-  /** The file named no model, so one was assumed. */
   readonly modelAssumed: boolean
   /** Compactions that the client itself did back then. Their summaries are left out: what was really said is replayed. */
   readonly ownCompactions: number

@@ -39,7 +39,6 @@ export async function readCheckpoint({ entries }: Profile, seq: number): Promise
 
 const shownWhole = (entry: number): Item => ({ type: "shown", entry })
 
-/** The messages of a view, those of the log with their edits. */
 const viewOf = (items: readonly Item[], whole: ReadonlyMap<number, Message>): readonly Viewed[] =>
   items.flatMap((item): readonly Viewed[] => {
     if (item.type === "made") return [{ message: item.message }]
@@ -50,7 +49,6 @@ const viewOf = (items: readonly Item[], whole: ReadonlyMap<number, Message>): re
     return [{ seq, message: applyEdits([message], edits)[0] ?? message, edits }]
   })
 
-/** The profile, the rules to check for, and earlier summaries. */
 type ViewContext = {
   readonly profile: Profile
   readonly rules: readonly string[]
@@ -126,7 +124,6 @@ function scaleOf({ beforeTokens }: CheckpointBody, events: readonly Fields[], ra
   return raw * scale > beforeTokens && raw > 0 ? beforeTokens / raw : scale
 }
 
-/** The reason why a message was shortened or dropped, by its id. */
 function reasonsIn(events: readonly Fields[]): ReadonlyMap<string, string> {
   const reasons = new Map<string, string>()
   for (const { messageId, messageIds, reason } of events) {

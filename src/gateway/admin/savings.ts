@@ -62,7 +62,6 @@ export function savedPerTurn(profile: Compactions): readonly { readonly tokens: 
 
 type Cost = NonNullable<SessionListing["cost"]>
 
-/** What a session cost and its compactions saved; undefined if the prices of a model are unknown. */
 export function sessionCost(profile: Compactions): Cost | undefined {
   const { turns } = profile
   const last = turns.at(-1)

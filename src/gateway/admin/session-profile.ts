@@ -53,7 +53,6 @@ export type Profile = {
   readonly removedIn: (turn: number) => number
   /** Rules that the newest compaction had no room for. */
   readonly rulesLeftOut: number
-  /** The sizes that the last compaction was planned by, if there was one. */
   readonly planned?: PlannedSizes
 }
 

@@ -29,7 +29,6 @@ import {
   writeMark,
 } from "./whole.ts"
 
-/** The tenant and session of a request. */
 export type Belonging = {
   readonly tenant: string
   readonly assignment: Assignment
@@ -259,7 +258,6 @@ async function findLink(store: Store, tenant: string, id: string): Promise<Store
   return entry === "unstored" || entry === "other" ? entry : entry === undefined ? undefined : readMark(entry)
 }
 
-/** Page sizes for reading a log. */
 const outlinePage = 20_000
 const historyPage = 1000
 

@@ -39,7 +39,6 @@ export type RoundsOptions = {
   readonly format: Format
   /** The request body of the first response. */
   readonly sent: string
-  /** The guard that judges the tool calls. */
   readonly guarding?: SessionGuarding
   /** Answers recalls; without it, no call counts as a recall. */
   readonly recall?: Recall

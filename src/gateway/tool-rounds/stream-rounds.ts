@@ -133,7 +133,6 @@ function upstreamProblem(status: number, text: string): Problem {
   return { code: "upstream-error", type: typeof type === "string" ? type : "error", message, status }
 }
 
-/** Writes all rounds of an exchange as one stream. */
 function createRoundWriter(format: Format, framing: StreamFraming) {
   let state = startEncode(format)
   let elements = 0
@@ -160,7 +159,6 @@ function createRoundWriter(format: Format, framing: StreamFraming) {
     join: (): void => {
       state = { ...state, intact: false }
     },
-    /** End the stream with an error in its format. */
     fail: (problem: Problem): readonly SseEvent[] => {
       const waiting = flush()
       const numbered = format === "openai-responses" ? { sequence: sequenceOf(state) } : {}

@@ -134,7 +134,6 @@ async function readWhole({ journal }: Live, outline: Outline, at: number): Promi
   return { at, checkpoint: seq, items, standing: (checkpoint?.standing ?? []).filter((entry) => !shown.has(entry)) }
 }
 
-/** The original messages of these entries. */
 export async function readMessages({ journal, messages }: Live, seqs: readonly number[]): Promise<readonly Message[]> {
   const missing = seqs.filter((seq) => !messages.has(seq))
   const entries = missing.length === 0 ? new Map() : await journal.entries(missing)
@@ -259,7 +258,6 @@ export function frameMessages(
   return { ...frame, messages: [...frame.messages, ...standing, ...messagesOf(view, find)] }
 }
 
-/** The messages of a view, in full. */
 export const messagesOf = ({ items }: View, find: (seq: number) => Message | undefined): Transcript =>
   items.flatMap((item) => (item.type === "made" ? [item.message] : (find(item.entry) ?? [])))
 

@@ -316,13 +316,11 @@ function isInstructionCommand(command: string): boolean {
   return files.length > 0 && files.every((named) => named?.every(isInstructionFile))
 }
 
-/** A position in a message. */
 type SaidAt = Omit<NonNullable<RuleBody["place"]>, "entry">
 
 /** A rule in a message, and its position. */
 type SaidRule = Omit<RuleBody, "place"> & { readonly at: SaidAt }
 
-/** A found rule as a log entry. */
 const bodyOf = (rule: FoundRule, at: SaidAt, source: string | undefined): SaidRule => ({
   type: "rule-pinned",
   text: rule.text,

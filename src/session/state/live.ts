@@ -26,7 +26,6 @@ export type Shared = {
   readonly memoryOf: (owner: MemoryOwner) => Memory
   /** The queue of background summaries, if there is a summarizer. */
   readonly queue: Queue | undefined
-  /** The default owner of sessions. */
   readonly owner: MemoryOwner
   readonly options: HoldfastOptions
   readonly meters: Map<string, Meter>
@@ -42,7 +41,6 @@ export type Shared = {
 /** A session's state in this process. All of it can be rebuilt from the log; it is changed only under its lock. */
 export type Live = Pick<Shared, "store" | "queue" | "options" | "spending" | "stacks"> & {
   readonly id: string
-  /** The tenant and agent of the session, and their memory. */
   owner: MemoryOwner
   /** Who begins the session, where somebody said so. */
   caller?: Caller
@@ -59,7 +57,6 @@ export type Live = Pick<Shared, "store" | "queue" | "options" | "spending" | "st
   readonly meterFor: (model: string | undefined, format: Format) => Meter
   /** Decoded messages by entry: the same object from call to call, so that nothing is counted twice. */
   readonly messages: Map<number, Message>
-  /** Rules of several sessions. */
   readonly shared: SharedRules
   /** The user's rules in the conversations that this one is part of. */
   inherited: () => Promise<readonly Pin[]>
