@@ -15,36 +15,24 @@ export type LineageDeps = AliasDeps & {
   readonly guesses?: boolean
 }
 
-export type Lineages = {
-  /** Decide the session of a request, before it is sent. */
-  readonly assign: (
-    tenant: string,
-    identity: Identity,
-    request: ModelRequest,
-    /** The session of the fast path that the request continues, if there is one. */
-    fastPath?: string,
-  ) => Promise<Assignment>
-  /** Call once for every assignment, with the response, the part that arrived, or no messages. */
-  readonly answered: (
-    assignment: Assignment,
-    request: ModelRequest,
-    answer: readonly Message[],
-    seen?: Answered,
-  ) => Promise<void>
-  /** Resolves when the store has all names so far, or is known to be unavailable. */
-  readonly saved: () => Promise<void>
-}
+export type Lineages = ReturnType<typeof createLineages>
 
 /**
  * Decides which requests belong to one conversation. A decision from cached names is synchronous, so concurrent requests are decided one
  * after another. Other names come from the store, which other processes share.
  */
-export function createLineages(deps: LineageDeps): Lineages {
+export function createLineages(deps: LineageDeps) {
   const aliases = createAliasNames(deps)
   const pending = createPendingSessions(deps.now)
   const places = new WeakMap<Assignment, { readonly place: AnswerPlace; readonly names: Names }>()
   return {
-    assign: async (tenant, identity, request, fastPath) => {
+    /** Decide the session of a request, before it is sent. `fastPath` is the session of the fast path that it continues, if there is one. */
+    assign: async (
+      tenant: string,
+      identity: Identity,
+      request: ModelRequest,
+      fastPath?: string,
+    ): Promise<Assignment> => {
       const history = readHistory(request)
       const names = namesFor(tenant, identity)
       let id: string | undefined
@@ -91,7 +79,13 @@ export function createLineages(deps: LineageDeps): Lineages {
       }
       return assignment
     },
-    answered: async (assignment, request, answer, seen = {}) => {
+    /** Call once for every assignment, with the response, the part that arrived, or no messages. */
+    answered: async (
+      assignment: Assignment,
+      request: ModelRequest,
+      answer: readonly Message[],
+      seen: Answered = {},
+    ): Promise<void> => {
       const known = places.get(assignment)
       if (known === undefined) return
       places.delete(assignment)
@@ -103,7 +97,8 @@ export function createLineages(deps: LineageDeps): Lineages {
       )
       if (writes.length > 0) await aliases.save()
     },
-    saved: async () => {
+    /** Resolves when the store has all names so far, or is known to be unavailable. */
+    saved: async (): Promise<void> => {
       await aliases.save()
     },
   }

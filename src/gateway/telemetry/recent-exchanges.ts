@@ -8,33 +8,25 @@ import type { ExchangeRecord } from "../settings/gateway-options.ts"
 type BegunExchange = Pick<ExchangeRecord, "id" | "atMs" | "tenant"> &
   Partial<Pick<ExchangeRecord, "session" | "model" | "client" | "project">>
 
-/** The latest exchanges; metrics, logs and spans are made from its events. */
-export type RecentExchanges = {
-  readonly add: (record: ExchangeRecord) => void
-  /** Call when a model call is sent upstream. Listeners are told; nothing is kept. */
-  readonly begin: (begun: BegunExchange) => void
-  readonly find: (id: string) => ExchangeRecord | undefined
-  /** Newest first. */
-  readonly newest: (limit: number, session?: string) => readonly ExchangeRecord[]
-  readonly subscribe: (listener: (record: ExchangeRecord) => void) => () => void
-  readonly subscribeBegun: (listener: (begun: BegunExchange) => void) => () => void
-}
+export type RecentExchanges = ReturnType<typeof createRecentExchanges>
 
 /** Limit on records in memory, each some kilobytes. Lasting data is in the session's log. */
 const usualLimit = 1000
 
-export function createRecentExchanges(limit: number = usualLimit): RecentExchanges {
+/** The latest exchanges; metrics, logs and spans are made from its events. */
+export function createRecentExchanges(limit = usualLimit) {
   const records = new Map<string, ExchangeRecord>()
   const ended = createListeners<ExchangeRecord>()
   const begun = createListeners<BegunExchange>()
   return {
+    /** Call when a model call is sent upstream. Listeners are told; nothing is kept. */
     begin: begun.emit,
-    add: (record) => {
+    add: (record: ExchangeRecord): void => {
       setNewest(records, record.id, record, limit)
       ended.emit(record)
     },
-    find: (id) => records.get(id),
-    newest: (most, session) => {
+    find: (id: string) => records.get(id),
+    newest: (most: number, session?: string): readonly ExchangeRecord[] => {
       const all = [...records.values()].reverse()
       return (session === undefined ? all : all.filter((record) => record.session === session)).slice(0, most)
     },
