@@ -184,6 +184,10 @@ export function misuse(sentence: string, next: string): never {
   failCommand({ exit: 2, code: "usage-invalid", sentence, next })
 }
 
+/** What has to be given: a word or an option's value; fails with what was not said, and what to write. */
+export const needed = (value: string | undefined, what: string, next: string): string =>
+  value === undefined || value.trim() === "" ? misuse(`It was not said ${what}.`, next) : value
+
 /** Fail because something outside could not be read or written. */
 export function unusable(code: string, sentence: string, next: string, problem?: object): never {
   failCommand({ exit: 1, code, sentence, next, ...present({ problem }) })

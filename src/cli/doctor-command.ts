@@ -383,13 +383,14 @@ function linesOf({ name, state, says, next }: Check, { bold, dim }: Paper): read
 async function checkAll(settings: ServeSettings, world: World, isOffline: boolean): Promise<readonly Check[]> {
   const { config, file } = settings
   const { listen, upstreams, isUsual, operator, telemetry } = config
-  const place = failureOf(() => configuredPlace(config, world.env))
+  const found = failureOf(() => configuredPlace(config, world.env))
+  const place = typeof found === "string" ? found : ""
   const stored: StoreChecks =
-    typeof place === "string"
-      ? await checkStore(place, world.env)
-      : { checks: [fail("store", place.sentence, place.next)] }
-  const usual = usualDirectory(typeof place === "string" ? place : "", world.env)
-  const moving = typeof place === "string" ? movingWords(place, world.env) : undefined
+    typeof found === "string"
+      ? await checkStore(found, world.env)
+      : { checks: [fail("store", found.sentence, found.next)] }
+  const usual = usualDirectory(place, world.env)
+  const moving = movingWords(place, world.env)
   const url = localUrl({ host: listen.host, port: listen.port || usualPort })
   const mask = createMask(secretsOf(settings, config.admin))
   const checks = [
@@ -400,10 +401,10 @@ async function checkAll(settings: ServeSettings, world: World, isOffline: boolea
       ? []
       : [warn("data folder", moving, "Agents that work here meet it; theirs is another folder.")]),
     await checkOperator(operator.directory, usual, world.dateMs),
-    ...(typeof place === "string" ? await checkGateways(place) : []),
+    ...(place === "" ? [] : await checkGateways(place)),
     await checkPort(listen.host, listen.port),
     ...(isOffline ? [] : await Promise.all(upstreams.map((upstream) => checkUpstream(upstream, !isUsual)))),
-    ...checkPackages({ postgres: typeof place === "string" && isPostgres(place), telemetry: telemetry !== undefined }),
+    ...checkPackages({ postgres: isPostgres(place), telemetry: telemetry !== undefined }),
     checkClock(world.dateMs(), stored.newestMs),
     ...(await checkClients(world.env, url)),
   ]

@@ -173,19 +173,14 @@ function about(file: string, kind: FileKind, index: number, conversation: Conver
   }
 }
 
-/** A bar on the terminal, once it takes more than two seconds. */
-type Progress = {
-  readonly turnsOf: (turns: number) => void
-  readonly turnDone: () => Promise<void>
-  readonly fileDone: () => void
-  readonly end: () => Promise<void>
-}
+type Progress = ReturnType<typeof createProgress>
 
 const quietMs = 2000
 const againMs = 120
 const barWidth = 30
 
-function createProgress(files: readonly FoundFile[], isSilent: boolean, { stderr, nowMs }: World): Progress {
+/** A bar on the terminal, once it takes more than two seconds. */
+function createProgress(files: readonly FoundFile[], isSilent: boolean, { stderr, nowMs }: World) {
   const startMs = nowMs()
   const allBytes = Math.max(
     1,
@@ -204,21 +199,21 @@ function createProgress(files: readonly FoundFile[], isSilent: boolean, { stderr
     await stderr.write(`\r\x1b[K${bar} ${Math.floor(100 * share)} %  ${where}turn ${number(turn)} of ${number(turns)}`)
   }
   return {
-    turnsOf: (many) => {
+    turnsOf: (many: number): void => {
       turns = many
       turn = 0
     },
-    turnDone: () => {
+    turnDone: (): Promise<void> => {
       turn += 1
       return draw()
     },
-    fileDone: () => {
+    fileDone: (): void => {
       doneBytes += files[done]?.bytes ?? 0
       done += 1
       turns = 0
       turn = 0
     },
-    end: async () => {
+    end: async (): Promise<void> => {
       if (isShown) await stderr.write("\r\x1b[K")
     },
   }
@@ -275,33 +270,17 @@ function spark(values: readonly number[], top: number): string {
 function charts({ turns, windowTokens, totals, modelKnown }: Replay, paper: Paper): readonly string[] {
   const room = Math.min(64, paper.width - labelWidth - 14)
   const most = Math.max(...arms.map((arm) => totals[arm].dollars), 1e-12)
-  const lineOf = (arm: Arm, line: string, end: string): string => `${armWords[arm].padEnd(labelWidth)}${line}  ${end}`
+  const line = (arm: Arm, figures: readonly number[], top: number, end: string): string =>
+    `${armWords[arm].padEnd(labelWidth)}${spark(sampled(figures, room), top)}  ${end}`
   return [
     paper.bold(`Context by turn, up to the window of ${number(windowTokens)}; × does not fit`),
-    ...arms.map((arm) =>
-      lineOf(
-        arm,
-        spark(
-          sampled(turns, (turn) => turn.arms[arm].contextTokens, room),
-          windowTokens,
-        ),
-        number(turns.at(-1)?.arms[arm].contextTokens ?? 0),
-      ),
-    ),
+    ...arms.map((arm) => {
+      const sizes = turns.map((turn) => turn.arms[arm].contextTokens)
+      return line(arm, sizes, windowTokens, number(sizes.at(-1) ?? 0))
+    }),
     "",
     paper.bold("Cost of the prompts so far (estimate)"),
-    ...arms.map((arm) => {
-      const sums = spentSoFar(turns, arm)
-      const end = modelKnown ? money(totals[arm].dollars) : ""
-      return lineOf(
-        arm,
-        spark(
-          sampled(turns, (_turn, n) => sums[n] ?? 0, room),
-          most,
-        ),
-        end,
-      )
-    }),
+    ...arms.map((arm) => line(arm, spentSoFar(turns, arm), most, modelKnown ? money(totals[arm].dollars) : "")),
   ]
 }
 

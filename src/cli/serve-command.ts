@@ -85,15 +85,7 @@ async function openOrAway(
   }
 }
 
-/** The log of a running gateway. It contains no secret, header, query or text of a conversation. */
-export type LogSink = {
-  readonly record: (record: ExchangeRecord) => void
-  readonly fault: (error: unknown) => void
-  readonly sessionEvent: (event: SessionEvent) => void
-  readonly operatorEvent: (event: OperatorEvent) => void
-  /** Sessions that were deleted by the retention limits. */
-  readonly pruned: (sessions: number) => void
-}
+export type LogSink = ReturnType<typeof createLog>
 
 type LogOptions = {
   readonly level: LogLevel
@@ -107,7 +99,8 @@ type LogOptions = {
 /** Limit on lines waiting for a slow reader; further lines are only counted, so that memory stays bounded. */
 const maxWaiting = 1000
 
-export function createLog({ level, format, write, now, mask }: LogOptions): LogSink {
+/** The log of a running gateway. It contains no secret, header, query or text of a conversation. */
+export function createLog({ level, format, write, now, mask }: LogOptions) {
   const most = logLevels.indexOf(level)
   let [waiting, left] = [0, 0]
   const out = (text: string): void => {
@@ -130,15 +123,16 @@ export function createLog({ level, format, write, now, mask }: LogOptions): LogS
     out(lineOf(entry, format, mask))
   }
   return {
-    record: (record) => tell(recordEntry(record)),
-    fault: (error) => tell(faultEntry(error, now())),
-    sessionEvent: (event) => {
+    record: (record: ExchangeRecord): void => tell(recordEntry(record)),
+    fault: (error: unknown): void => tell(faultEntry(error, now())),
+    sessionEvent: (event: SessionEvent): void => {
       if (!isNews(event)) return
       const entry = sessionEntry(event)
       if (entry !== undefined) tell(entry)
     },
-    operatorEvent: (event) => tell(operatorEntry(event)),
-    pruned: (sessions) => tell(prunedEntry(sessions, now())),
+    operatorEvent: (event: OperatorEvent): void => tell(operatorEntry(event)),
+    /** Sessions that were deleted by the retention limits. */
+    pruned: (sessions: number): void => tell(prunedEntry(sessions, now())),
   }
 }
 

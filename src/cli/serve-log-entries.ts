@@ -272,7 +272,12 @@ export function welcomeText({ url, version, ground, upstreams, config, wantsToke
     ["note", moving],
     [
       "upstreams",
-      upstreams.map((upstream) => `${upstream.name} (${hostOf(upstream)}, ${keyWords(upstream)})`).join(", "),
+      upstreams
+        .map(
+          (upstream) =>
+            `${upstream.name} (${hostOf(upstream)}, ${upstream.apiKey === undefined ? "the client's key" : "its own key"})`,
+        )
+        .join(", "),
     ],
     ["operator", refusal === undefined ? operatorWords(operator, directory) : problemWords(refusal)],
     ["inspector", admin.token === undefined ? undefined : `${url}/  (holdfast open signs in)`],
@@ -293,9 +298,6 @@ function operatorWords(operator: ServeResources["operator"], directory: string):
   const many = policyCount === 0 ? "" : ` and ${count(policyCount, "policy", "policies")}`
   return `${count(rules.length, "rule")}${many} in ${shorter(directory)}`
 }
-
-const keyWords = ({ apiKey }: Pick<Upstream, "apiKey">): string =>
-  apiKey === undefined ? "the client's key" : "its own key"
 
 const adminWords = ({ token, file }: AdminAccess): string => {
   if (token === undefined) return "off: a store in PostgreSQL has no place for a token; name one in admin.token"

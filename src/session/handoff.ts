@@ -8,7 +8,7 @@ import {
   sinceSection,
 } from "../compact/summary/summary.ts"
 import { isSpoken } from "../message/fence.ts"
-import { type Message, messageId, type Transcript, textOfMessage } from "../message/message.ts"
+import { type Message, messageId, textOfMessage } from "../message/message.ts"
 import { sumOf } from "../message/present.ts"
 import { withNewView } from "./history/open-call.ts"
 import { readInherited } from "./history/own-compaction.ts"
@@ -38,7 +38,7 @@ export async function withHandoff(preparing: Preparing): Promise<Preparing> {
   if (inherited === undefined) return preparing
   const rules = (await knownPins(live)).map((pin) => pin.text)
   const told = withoutRules(call.compacted.asked ? asSaid(inherited) : inherited, rules)
-  const text = contextText(call.frame.messages)
+  const text = call.frame.messages.map(textOfMessage).join("\n")
   const { summary, ...knowledge } = readConversation([], { schema: told.schema, earlier: told })
   const composed = composeDigest(
     { ...knowledge, summary: lostLines(summary, text) },
@@ -98,8 +98,6 @@ function newestSpoken({ call }: Preparing): number | undefined {
 }
 
 const fold = (text: string): string => text.replace(/\s+/g, " ").toLowerCase()
-
-const contextText = (messages: Transcript): string => messages.map(textOfMessage).join("\n")
 
 /** Sections of what was done, and of what is open at the end. */
 const workSections: ReadonlySet<string> = new Set([

@@ -224,13 +224,11 @@ function sectionOf({ text, file, files, shrink, shorter, ...section }: SectionCo
   const variants = shorter?.map((from) =>
     typeof from === "string" ? from : { type: "file" as const, path: from.file },
   )
-  const gives: SectionDefinition["shrink"] = variants !== undefined ? { type: "swap", variants } : shrinkOf(shrink)
+  const gives: SectionDefinition["shrink"] =
+    variants !== undefined ? { type: "swap", variants } : shrink && { type: shrink }
   const { layer, name, ...others } = section
   return { layer, name, source, ...present(others), ...present({ shrink: gives }) }
 }
-
-const shrinkOf = (type: SectionConfig["shrink"]): SectionDefinition["shrink"] =>
-  type === undefined ? undefined : { type }
 
 function telemetryOf({ telemetry }: Config, reader: Reader): ResolvedConfig["telemetry"] {
   if (telemetry === undefined) return undefined

@@ -92,16 +92,12 @@ export const shortenedIn = ({ shortened }: ReplayCompaction): number =>
   sumOf(Object.values(shortened), (times) => times)
 
 /** Values of the turns in no more steps than there is room for: of each range of turns the largest. */
-export function sampled(
-  turns: readonly ReplayTurn[],
-  measure: (turn: ReplayTurn, n: number) => number,
-  most: number,
-): readonly number[] {
-  const steps = Math.min(most, turns.length)
+export function sampled(figures: readonly number[], most: number): readonly number[] {
+  const steps = Math.min(most, figures.length)
   return Array.from({ length: steps }, (_, step) => {
-    const from = Math.floor((step * turns.length) / steps)
-    const to = Math.max(from + 1, Math.floor(((step + 1) * turns.length) / steps))
-    return turns.slice(from, to).reduce((top, turn, n) => Math.max(top, measure(turn, from + n)), 0)
+    const from = Math.floor((step * figures.length) / steps)
+    const to = Math.max(from + 1, Math.floor(((step + 1) * figures.length) / steps))
+    return Math.max(0, ...figures.slice(from, to))
   })
 }
 

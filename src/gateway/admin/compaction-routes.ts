@@ -64,13 +64,14 @@ async function rereadsOf({ outline, turnAt, entries }: Profile, checkpoint: numb
   const seqs = outline.ofType("lookups-repeated").filter((seq) => outline.reference(seq) === checkpoint)
   return [...(await entries(seqs)).values()].flatMap(({ seq, body }) =>
     body.type === "lookups-repeated"
-      ? body.lookups.map(({ tool, target }) => ({ tool, target: targetText(target), turn: turnAt(seq) + 1 }))
+      ? body.lookups.map(({ tool, target }) => ({
+          tool,
+          target: startOfText(argumentWords(tryParse(target) ?? target), 300),
+          turn: turnAt(seq) + 1,
+        }))
       : [],
   )
 }
-
-/** What a lookup was about: the values of its arguments, where they are JSON. */
-const targetText = (target: string): string => startOfText(argumentWords(tryParse(target) ?? target), 300)
 
 /** What was decided and tried, as the trace has it. */
 function planOf(trace: string): CompactionAnswer["plan"] {

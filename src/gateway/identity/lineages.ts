@@ -72,7 +72,7 @@ export function createLineages(deps: LineageDeps) {
       // This process knows the names at once. Wait for the store only if other processes read it.
       const failed = deps.isShared === true ? await saved : undefined
       // Another process could not find a conversation without an id by names that only this process has, and would miss its rules.
-      if (failed !== undefined && !isNamed(identity) && deps.guesses !== true) {
+      if (failed !== undefined && (identity.explicit ?? identity.client) === undefined && deps.guesses !== true) {
         pending.end(assignment.session)
         places.delete(assignment)
         throw failed.error
@@ -103,8 +103,6 @@ export function createLineages(deps: LineageDeps) {
     },
   }
 }
-
-const isNamed = ({ explicit, client }: Identity): boolean => (explicit ?? client) !== undefined
 
 /** Longer than any response takes. A request that has not ended by then is forgotten. */
 const maxMs = 30 * 60_000

@@ -99,7 +99,7 @@ export function createServerState({ store, onFault }: HeldDeps) {
     /** The request with its full history; undefined if that is not known here. */
     open: async (belonging: Belonging, request: ModelRequest): Promise<FullHistory | undefined> => {
       const { held, format } = request
-      if (!isKept(format)) return undefined
+      if (format !== "openai-responses" && format !== "anthropic-messages") return undefined
       const isChained = held?.type === "previous-response" || held?.type === "thread"
       if (held !== undefined && !isChained) return undefined
       const before = await orFallback(chainOf(cache, store, belonging, request), onFault, undefined)
@@ -135,9 +135,6 @@ export function createServerState({ store, onFault }: HeldDeps) {
 
 const referencesIn = ({ expanded }: FullHistory): readonly string[] =>
   expanded.flatMap(({ own, type }) => (type === "reference" ? (referenceId(own) ?? []) : []))
-
-/** The formats in which a provider may store conversations. */
-const isKept = (format: Format): boolean => format === "openai-responses" || format === "anthropic-messages"
 
 /** If the store is unavailable, continue without what it would have returned. */
 async function orFallback<Value>(asked: Promise<Value>, onFault: HeldDeps["onFault"], nothing: Value): Promise<Value> {

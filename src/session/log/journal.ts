@@ -313,6 +313,11 @@ type Backlog = ReturnType<typeof createBacklog>
 /** Entries saved in one transaction: an embedded store blocks its process while it writes. A started save continues with the rest. */
 const savedAtOnce = 1000
 
+function payloadsIn(entries: readonly StoredEntry[], payloads: ReadonlyMap<string, string>) {
+  const named = new Set(entries.flatMap(({ body }) => payloadsOf(body)))
+  return new Map([...payloads].filter(([hash]) => named.has(hash)))
+}
+
 /** Entries that the store does not have yet, in order. */
 function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwner) {
   let saved: Head = { seq: 0, hash: "" }
@@ -330,8 +335,7 @@ function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwne
     const part = entries.filter(({ seq }) => seq <= upTo).slice(0, savedAtOnce)
     const last = part.at(-1)
     if (last === undefined) return "saved"
-    const named = new Set(part.flatMap(({ body }) => payloadsOf(body)))
-    const texts = part.length === entries.length ? payloads : new Map([...payloads].filter(([hash]) => named.has(hash)))
+    const texts = part.length === entries.length ? payloads : payloadsIn(part, payloads)
     const written = await store.append(session, { after: saved.seq, entries: part, payloads: texts, ...owner() })
     if (written.type === "appended") {
       advance({ seq: last.seq, hash: last.hash })

@@ -18,7 +18,7 @@ import type { CompactChoices, SizeLimits } from "../../compact/task.ts"
 import { latestWords, tokensOutsideStack } from "../../compact/verify.ts"
 import { groupTurns, unansweredIn } from "../../message/group.ts"
 import { type Format, familyOf, type ModelRequest, type Part } from "../../message/message.ts"
-import { present, sumOf } from "../../message/present.ts"
+import { present } from "../../message/present.ts"
 import type { PinnedRule } from "../../rules/pin.ts"
 import { createMeter, type Meter } from "../../tokens/meter.ts"
 import { findModel } from "../../tokens/models.ts"
@@ -101,7 +101,7 @@ export type Measured = {
 /** The size of a request: its infrastructure, and everything else. */
 export function measure(request: ModelRequest, { infrastructure, conversation }: Separation, meter: Meter): Measured {
   const outsideTokens = tokensOutsideStack({ messages: request.messages, infrastructure, conversation }, meter)
-  const standing = sumOf(infrastructure.messages, (message) => meter.message(message))
+  const standing = infrastructure.messages.reduce((sum, message) => sum + meter.message(message), 0)
   const overheadTokens = meter.overhead(request)
   return { overheadTokens, stackTokens: overheadTokens + standing, outsideTokens }
 }
@@ -118,10 +118,10 @@ function windowSizes(
   { windowTokens = meter.model.windowTokens, reserveTokens, longestAnswerTokens, pins = [] }: PlanOptions,
   { stackTokens, outsideTokens, words, unreadTokens }: TokenCounts,
 ): Omit<Sizes, keyof Shape> {
-  const tools = sumOf(request.tools, (tool) => meter.tool(tool))
-  const pinTokens = sumOf(pins, (pin) => meter.text(pin))
-  const wordTokens = sumOf(words, (part) => meter.part(part))
-  const textTokens = sumOf(words, (part) => (part.type === "text" ? meter.part(part) : 0))
+  const tools = request.tools.reduce((sum, tool) => sum + meter.tool(tool), 0)
+  const pinTokens = pins.reduce((sum, pin) => sum + meter.text(pin), 0)
+  const wordTokens = words.reduce((sum, part) => sum + meter.part(part), 0)
+  const textTokens = words.reduce((sum, part) => sum + (part.type === "text" ? meter.part(part) : 0), 0)
   const leastWords = wordTokens - textTokens + Math.min(textTokens, leastWordTokens)
   const wantedTokens = request.maxOutputTokens ?? Math.min(usualAnswerTokens, meter.model.outputTokens)
   const floorTokens = stackTokens + pinTokens + leastWords
@@ -157,7 +157,7 @@ function shapeOf({ messages }: ModelRequest, meter: Meter): Shape {
   for (const { parts } of messages.slice(0, from))
     for (const part of parts) if (part.type === "tool-result") largest = Math.max(largest, meter.part(part))
   return {
-    unreadTokens: sumOf(last, (message) => meter.message(message)),
+    unreadTokens: last.reduce((sum, message) => sum + meter.message(message), 0),
     toolOutputTokens: largest,
     toolRounds: groups.filter(({ type }) => type === "tool-round").length,
   }

@@ -17,8 +17,7 @@ import type { LogEvent } from "../log/event.ts"
 import type { Committed } from "../log/journal.ts"
 import type { Live } from "../state/live.ts"
 import { isInForce, knownPins, type SessionPin, whyOf } from "./pins.ts"
-import { isRetelling } from "./read-notice.ts"
-import { documentRules, type IgnoredParts, noIgnoredParts, seekRules } from "./seek-rules.ts"
+import { documentRules, type IgnoredParts, isRetelling, noIgnoredParts, seekRules } from "./seek-rules.ts"
 
 /** New messages, the messages before them, and opening documents that were not seen before. */
 export type News = {

@@ -1,6 +1,7 @@
 import { scan } from "../../compact/gate/scan.ts"
 import { documentName, type InjectedDocument } from "../../compact/stack/separate.ts"
 import { outputsIn } from "../../compact/state/written-command.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { channelOf, ownText } from "../../message/fence.ts"
 import {
   type CallId,
@@ -21,7 +22,183 @@ import type { FoundRule } from "../../rules/pin.ts"
 import { readPinCommand } from "../../rules/read-withdrawals.ts"
 import { isObject } from "../../wire/json.ts"
 import type { RuleBody } from "../log/entry.ts"
-import { holdsForNow, isNotice, isOutput, isRetelling, saysToGoOn, shapesOneAnswer } from "./read-notice.ts"
+import words from "./notice-words.json" with { type: "json" }
+
+/** Characters at the start of a message that show whether it is a notice, which says so first. */
+const maxNotice = 300
+const maxNoticeHead = 700
+
+/** Patterns of temporary notices by an agent harness: a mode, a failed response, a refused call, little room left. */
+const notices: readonly RegExp[] = [
+  /^\W{0,4}(?:system|automated|auto|task resumption|request interrupted|harness|stop hook|hook|ide)\b[^\n:\]]{0,40}[:\]]/,
+  /\(?this is an automated (?:message|notice|reminder)|\bthe messages below were generated\b/,
+  new RegExp(
+    `\\byour (?:(?:previous|last|above|prior|preceding|immediately preceding) )?${anyOf(words.ownAnswers)}s?(?: above)? (?:was|were|has been|got|failed|did not|didn't|exceeded) ?${anyOf(words.brokenOff)}`,
+  ),
+  /\b(?:you|your \w+) (?:did not|didn't) (?:use|call|make) (?:a|any) tool|\boutput token limit\b|\btoken limit (?:hit|reached)\b/,
+  new RegExp(
+    anyOf(
+      `\\b(?:tool|operation|command|function)s?(?: use| call| execution)?s? (?:was|were|has been|have been|is|are) ${anyOf(words.refused)}\\b`,
+      "\\btool execution failed\\b",
+    ),
+  ),
+  /\bthe user (?:has |just |is )?(?:indicated|approved|denied|rejected|interrupted|declined|sent|edited|opened|exited|modified|cancell?ed|away|idle|selected)\b/,
+  new RegExp(
+    anyOf(
+      `\\b${anyOf(words.modes)} (?:mode|phase)\\b.{0,24}\\b(?:active|on|enabled|is over)\\b`,
+      "\\byou(?: are|'re) (?:now |currently |running )*in (?:\\w+[ -]){0,2}(?:plan|ask|architect|chat|read-only|debug|build) (?:mode|phase)\\b",
+      "\\b(?:operational )?mode has changed\\b|\\bmaximum (?:number of )?steps\\b",
+    ),
+  ),
+  /\b(?:iteration|step|turn|attempt|round) \d+ ?(?:of|\/) ?\d+|\b\d+ ?% (?:used|full|left|remaining)\b|\bthe (?:previous|last) (?:command|call|step|tool call) (?:timed out|failed|exited|returned|was)\b/,
+  new RegExp(
+    anyOf(
+      "\\bpermission to use\\b.{0,40}\\bdenied\\b",
+      "\\b(?:was|were|has been) (?:not approved|denied|rejected|declined)\\b",
+      "\\byou seem to be (?:stuck|looping)\\b|\\bsession (?:was )?(?:resumed|restored|restarted)\\b",
+      "\\b(?:invalid|unknown|no such) (?:tool|function|argument|parameter)\\b",
+      "\\b(?:entered|entering|left|switched to) (?:\\w+ )?mode\\b",
+      "\\bautomated (?:reminder|message|notice|note)\\b",
+    ),
+  ),
+  /\byour (?:last|previous) (?:message|response|answer|reply|tool call)\b.{0,30}\b(?:no tool|malformed|invalid)|\byour tool call\b|\bthe user (?:has been|is) (?:inactive|idle|away|offline)\b/,
+  new RegExp(
+    anyOf(
+      "^\\W{0,4}(?:note|message|notice|reminder) from (?:the )?(?:ide|cli|editor|harness|system|hook)\\b",
+      "^\\W{0,4}(?:sub-?agent|background (?:job|task)|subtask|image|task status)\\b.{0,40}(?:finished|completed|failed|done|omitted|\\n)",
+      "^(?:here is|this is|here's) the (?:result|output) of (?:running|the command|executing)\\b",
+    ),
+  ),
+  /\b\d+%? ?(?:of )?(?:turns?|steps?|tokens?)?(?: \w+)? (?:remaining|left)\b|\bcontext is (?:nearly|almost) full\b|\btoken (?:budget|usage)\b/,
+  /\byou have been (?:looping|repeating)\b|\bcontext checkpoint compaction\b|\bnext_speaker\b|<state_snapshot>/,
+  /\bmaximum number of \w+(?: \w+){0,2} (?:processes|connections|sessions)\b|\b(?:task|subtask|new_task) (?:completed|is finished)\b|\b(?:have|has) already been applied\b/,
+]
+
+/** Requests for a text about the conversation or the work: a title, a summary, a commit message. */
+const sideRequest = new RegExp(
+  anyOf(
+    `\\b${anyOf(words.makes)}\\b[^.\\n]{0,60}\\b${anyOf(words.sideTexts)}\\b`,
+    "^\\W{0,4}(?:\\*?summari[sz]e\\*?|analy[sz]e)\\b[^.\\n]{0,80}\\b(?:conversation|message|response|transcript|chat|session|discussion)\\b",
+  ),
+)
+
+/** Phrases that prescribe the form of a single response. */
+const shapesAnswer = new RegExp(
+  anyOf(
+    "\\b(?:only|just) (?:respond|reply|output|return|include|answer|write|give)\\b",
+    "\\b(?:respond|reply|answer|output|return)(?: \\w+)? (?:only|with (?:text only|only|just|a json|json))\\b",
+    "\\b(?:nothing else|no other text|anything else|text only)\\b",
+    "\\b(?:do not|don't|never) (?:use|call|make|include) (?:any )?(?:tools?|quotes|tool calls|`)",
+    "\\b(?:do not|don't) (?:answer|explain|wrap)\\b|\\bas a json\\b|\\b(?:one|single) line\\b",
+  ),
+)
+
+/** Is a text a notice by an agent harness, or a request for a single side response? It contains no lasting rules. */
+export function isNotice(text: string): boolean {
+  const head = text.trimStart().slice(0, maxNoticeHead).toLowerCase()
+  const first = head.slice(0, maxNotice)
+  if (notices.some((notice) => notice.test(first))) return true
+  return sideRequest.test(head) && shapesAnswer.test(head)
+}
+
+const forNow = new RegExp(
+  anyOf(
+    "\\b(?:do not|don't|never)\\b.{0,40}\\b(?:it|them|this|that) again\\b",
+    "\\buntil (?:they|it|he|she|all|the)\\b.{0,30}\\b(?:pass|passes|return|returns|done|finish|finishes|finished|complete)\\b",
+    "\\b(?:must|should)\\b.{0,40}\\bnow[.!]?$",
+    "\\b(?:in|for|during|until the end of) this (?:turn|answer|response|reply|step|mode|phase|call|run)\\b",
+    "\\buntil (?:the )?(?:user|next user|mode)\\b.{0,40}\\b(?:approves?|input|gives|changes?|confirms?)\\b",
+    "\\bthe (?:above|previous|preceding) (?:files?|messages?|blocks?|responses?|answers?|output)\\b",
+    "\\b(?:this|these) (?:notice|reminder|caveat|notification)s?\\b",
+    "\\bwhat you (?:already|just) (?:said|wrote|did)\\b|\\btext only\\b",
+    "\\bcontinue the (?:conversation|session|work) from where\\b",
+  ),
+  "i",
+)
+
+/** Requests for a single text in a given form. */
+const asksOnce = new RegExp(
+  anyOf(
+    `^\\W*(?:please |now |given [^,\\n]{0,80}, |based on [^,\\n]{0,80}, )*${anyOf(words.asksOnce)}\\b`,
+    "^\\W*(?:what|which|who|how|is|are|does|do)\\b[^?\\n]{2,200}\\?",
+  ),
+)
+const oneAnswer = new RegExp(
+  anyOf(
+    "^\\W*(?:please )?(?:(?:only|just) )?(?:respond|reply|answer|output|return)\\b(?!.*\\b(?:always|every|each|all|any|from (?:now|here)|going forward|in future)\\b)",
+    "^\\W*(?:do not|don't|no) (?:explain|explanations?|(?:output|add|write|say) (?:commentary|anything|any|more)|commentary|preamble|use quotes|include (?:anything|any))",
+  ),
+  "i",
+)
+
+/** Does a rule only prescribe the form of the one response that the text asks for? */
+export const shapesOneAnswer = ({ text: rule, start }: FoundRule, text: string): boolean =>
+  start > 0 && oneAnswer.test(rule) && asksOnce.test(text.slice(0, maxNotice).toLowerCase())
+
+/** Does a rule itself say that it holds only for this response, this mode, or until the user agrees? */
+export const holdsForNow = (rule: string): boolean => forNow.test(rule)
+
+/** Phrases by which a text says that it replaces an earlier conversation. */
+const retelling = new RegExp(
+  anyOf(
+    `\\b(?:conversation|session|history|context|messages)\\b[^.\\n]{0,60}\\b${anyOf(words.retold)}`,
+    "\\banother (?:language )?model (?:started|began)\\b[^\\n]{0,120}\\bsummary\\b",
+    "^\\W{0,4}<(?:state_snapshot|conversation_summary|context_summary|summary|compaction|handoff)\\b",
+    "^\\W{0,4}(?:summary|recap) of (?:the|our|what)\\b[^\\n]{0,40}\\b(?:conversation|session|so far|earlier)\\b",
+  ),
+)
+
+/** Is a user text a summary of an earlier conversation, put there by a client? Its rules count as memory. */
+export const isRetelling = (text: string): boolean =>
+  retelling.test(text.trimStart().slice(0, maxNoticeHead).toLowerCase())
+
+const goOn = new RegExp(
+  anyOf(
+    "\\b(?:acknowledge|mention|refer to|recap|repeat)\\b.{0,40}\\bsummary\\b",
+    `\\b(?:continue|resume|pick up|carry on|go on|proceed)\\b.{0,80}\\b${anyOf(words.leftOff)}\\b`,
+    "\\bresume (?:directly|immediately|at once)\\b",
+    "\\bwithout (?:asking|greeting)\\b.{0,40}\\b(?:user|questions?)\\b",
+    "\\b(?:do not|don't|never) (?:re-?introduce|greet|recap|preface)\\b|\\bas if (?:the break|nothing)\\b",
+  ),
+  "i",
+)
+
+const machineStarts = anyOf(
+  '\\d+\\s*[:|→\\t]|[$%]\\s|\\[[^\\]\\n]{3,60}\\](?!\\()|\\([\\w ]{2,30}: [^\\n]{1,200}\\)\\s*$|at \\S+ \\(|File "|Traceback',
+  '(?:[\\w.@-]*/)?[\\w./@-]+:\\d+|[{}[\\];]|import |from \\S+ import|def |class |return\\b|#include|//|/\\*|"""',
+  "export |const |let |var |function |\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:|(?:INFO|DEBUG|WARN|ERROR|TRACE)\\b",
+)
+/** Lines of program output or code: numbered, or from a shell, a log or a listing. */
+const machine = new RegExp(`^[\\s\\p{Cc}]*${machineStarts}|[;{}]\\s*$`, "u")
+
+const outputStarts = anyOf(
+  `${anyOf(words.outputHeads)}\\b[^\\n]{0,80}?[:\\]]`,
+  "\\[(?:file|command|bash|shell|exec|output|tool)\\b|ran `|\\$ \\S",
+)
+/** The first line of an action's result that a harness passes on. */
+const opens = new RegExp(`^\\s*${outputStarts}`, "i")
+
+/** A shell prompt at the very end. */
+const waits = /\n\s*(?:[\w@:~./-]{0,60}[$#%]|>>>|\.\.\.)\s*$/
+
+/** Lines examined, and the share of them that decides. */
+const maxLines = 80
+const minLines = 6
+const machineShare = 0.6
+
+/** Is a user text program output? Agents without a channel for tools pass results on like this. */
+export function isOutput(text: string): boolean {
+  if (opens.test(text.slice(0, 200)) || waits.test(text.slice(-120))) return true
+  const lines = text
+    .slice(0, maxLength)
+    .split("\n", maxLines)
+    .filter((line) => line.trim() !== "")
+  if (lines.length < minLines) return false
+  return lines.filter((line) => machine.test(line.slice(0, maxLine))).length >= lines.length * machineShare
+}
+
+const maxLength = 20_000
+const maxLine = 400
 
 /** Limit on rules from one tool output: a policy that an agent loaded is a page; more is a flood. */
 const maxToolRules = 24
@@ -34,7 +211,7 @@ const maxTail = 4_000
  * manipulate its reader. Do not call it for other output: text that an agent merely reads is not binding.
  */
 function instructionRules(text: string, at: Omit<SaidAt, "start">, source?: string): readonly SaidRule[] {
-  if (text === "" || isListing(text)) return []
+  if (text === "" || /^(?:diff --git |--- \S|@@ )/m.test(text.slice(0, 2000))) return []
   const rest = Math.max(maxHead, text.length - maxTail)
   const pages = [
     { start: 0, text: text.slice(0, maxHead) },
@@ -48,9 +225,6 @@ function instructionRules(text: string, at: Omit<SaidAt, "start">, source?: stri
     )
     .slice(0, maxToolRules)
 }
-
-/** A diff or search result: its text applies only where it is quoted from. */
-const isListing = (text: string): boolean => /^(?:diff --git |--- \S|@@ )/m.test(text.slice(0, 2000))
 
 /** May a rule of an instruction file be kept beyond the message it was found in? Not a permission, a preference or a bare command. */
 const isCarried = ({ kind, explicitness, text }: FoundRule): boolean =>
@@ -271,7 +445,7 @@ function* spokenRules(
         rule.start >= from &&
         !holdsForNow(rule.text) &&
         !shapesOneAnswer(rule, part.text) &&
-        !(isTold && saysToGoOn(rule.text)) &&
+        !(isTold && goOn.test(rule.text)) &&
         !asides.some(({ start, end }) => start <= rule.start && rule.start < end),
     )
     .map((rule) => bodyOf(rule, { part: at, start: rule.start }, document))
