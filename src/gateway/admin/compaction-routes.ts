@@ -17,6 +17,7 @@ import { refusalResponse, refusals } from "./refusal.ts"
 import { savingsSince, withoutCompaction, writtenShareOf } from "./savings.ts"
 import { type Counted, type Profile, type Profiles, priceOf, type Turn } from "./session-profile.ts"
 import type { Find } from "./session-routes.ts"
+import { rulesUpTo } from "./session-summary.ts"
 
 type SessionDeps = { readonly find: Find; readonly profiles: Profiles }
 
@@ -94,13 +95,9 @@ async function earlierSummaries(profile: Profile, base: number) {
   return earlier
 }
 
-async function rulesBefore({ outline, entries }: Profile, id: string) {
-  const end = Number(id.slice(1))
-  const gone = new Set(
-    outline.ofType("rule-unpinned").flatMap((seq) => (seq < end ? (outline.reference(seq) ?? []) : [])),
-  )
-  const pinned = outline.ofType("rule-pinned").filter((seq) => seq < end && !gone.has(seq))
-  return [...(await entries(pinned)).values()].flatMap(({ body }) => (body.type === "rule-pinned" ? body.text : []))
+async function rulesBefore(profile: Profile, id: string) {
+  const pinned = await profile.entries(rulesUpTo(profile, Number(id.slice(1)) - 1))
+  return [...pinned.values()].flatMap(({ body }) => (body.type === "rule-pinned" ? body.text : []))
 }
 
 /** Limit on the text of one message on a page; the export has all of it. */

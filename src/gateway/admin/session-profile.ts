@@ -433,23 +433,3 @@ function titleIn(message: Message): string {
   const words = wordsIn(message).replace(/\s+/g, " ")
   return words.length <= titleLength ? words : `${startOfText(words, titleLength).replace(/\s+\S*$/, "")} …`
 }
-
-/** Reduce a series to at most `most` points for drawing, keeping extremes. */
-export function thin<Point>(points: readonly Point[], most: number, figureOf: (point: Point) => number): Point[] {
-  if (points.length <= most) return [...points]
-  const kept: Point[] = []
-  const pairs = Math.max(1, Math.floor(most / 2))
-  for (let bucket = 0; bucket < pairs; bucket++) {
-    const slice = points.slice(
-      Math.floor((bucket * points.length) / pairs),
-      Math.floor(((bucket + 1) * points.length) / pairs),
-    )
-    const values = slice.map(figureOf)
-    const places = [values.indexOf(Math.min(...values)), values.indexOf(Math.max(...values))]
-    for (const place of [...new Set(places)].sort((one, other) => one - other)) {
-      const point = slice[place]
-      if (point !== undefined) kept.push(point)
-    }
-  }
-  return kept
-}

@@ -267,10 +267,11 @@ const matcher = (segment: string): ((name: string) => boolean) => {
   return (name) => pattern.test(name)
 }
 
-type FolderEntry = { readonly name: string; readonly isFolder: boolean }
-
 /** The entries of a folder; a missing folder is empty. Symbolic links count as files and are not followed into folders. */
-async function entriesOf(search: Search, below: string): Promise<readonly FolderEntry[]> {
+async function entriesOf(
+  search: Search,
+  below: string,
+): Promise<readonly { readonly name: string; readonly isFolder: boolean }[]> {
   const { fs, path } = builtIns()
   if (++search.folders > maxFolders) throw new Error(`a pattern leads through more than ${maxFolders} folders`)
   const folder = path.resolve(search.root, below)
