@@ -6,7 +6,7 @@ import { ownMessage } from "../compact/standing.ts"
 import { factsSection } from "../compact/summary/summary.ts"
 import { codeOrThrow } from "../message/errors.ts"
 import type { CallId, Message, MessageId, ModelRequest, Part } from "../message/message.ts"
-import { namesIn, sumOf } from "../message/present.ts"
+import { namesIn, sumOf, tableOf } from "../message/present.ts"
 import type { Trace } from "../session/log/event.ts"
 import type { CompactResult } from "../session/one-shot/compact-request.ts"
 import type { CompactOptions } from "../session/one-shot/options.ts"
@@ -243,9 +243,8 @@ export function barOf(share: number, width: number): string {
 }
 
 /** What the tokens of a request are spent on. */
-type Kind = "stack" | "documents" | "system" | "pins" | "digest" | "memory" | "user" | "assistant" | "results"
-
-const kinds: readonly Kind[] = namesIn("stack documents system pins digest memory user assistant results")
+const kinds = namesIn("stack documents system pins digest memory user assistant results")
+type Kind = (typeof kinds)[number]
 
 type Sizes = Readonly<Record<Kind, number>>
 
@@ -254,17 +253,7 @@ export function sizesOf(request: ModelRequest, meter: Meter, standing: ReadonlyS
   const { infrastructure } = separate(request, { standing })
   const whole = new Set(infrastructure.messages)
   const documents = new Set(infrastructure.documents.map(({ place }) => `${place.message}.${place.part}`))
-  const sizes: Record<Kind, number> = {
-    stack: meter.overhead(request),
-    documents: 0,
-    system: 0,
-    pins: 0,
-    digest: 0,
-    memory: 0,
-    user: 0,
-    assistant: 0,
-    results: 0,
-  }
+  const sizes: Record<Kind, number> = { ...tableOf(kinds, () => 0), stack: meter.overhead(request) }
   for (const [n, message] of request.messages.entries()) {
     const kindOf = (part: Part | undefined, at: number): Kind => {
       if (whole.has(message)) return "stack"

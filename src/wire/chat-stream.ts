@@ -56,7 +56,7 @@ function readChunk(reading: EventReading, chunk: Json): void {
   readFinish(reading, stringIn(choice, "finish_reason"))
 }
 
-export function readDone(reading: EventReading): void {
+function readDone(reading: EventReading): void {
   if (reading.state.stop === undefined) throw reading.invalid("a finish_reason before it", "none")
   reading.end()
 }

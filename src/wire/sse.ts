@@ -181,10 +181,10 @@ export const utf8Text = (bytes: Uint8Array): string => decoder.decode(bytes)
 export const utf8Bytes = (text: string): Uint8Array => encoder.encode(text)
 
 /** Bytes that wait for the rest of their event, in pieces of falling size: adding to them never copies them all. */
-export type Pending = { readonly bytes: Uint8Array; readonly before: Pending; readonly length: number } | undefined
+type Pending = { readonly bytes: Uint8Array; readonly before: Pending; readonly length: number } | undefined
 
 /** Add bytes; a piece is copied only into one at least as large, so that any chunking costs little more than one pass. */
-export function append(pending: Pending, bytes: Uint8Array): Pending {
+function append(pending: Pending, bytes: Uint8Array): Pending {
   if (bytes.length === 0) return pending
   let last: Uint8Array = bytes.slice()
   let before = pending
@@ -196,7 +196,7 @@ export function append(pending: Pending, bytes: Uint8Array): Pending {
 }
 
 /** All that waits and `bytes` after it, as a copy of its own. */
-export function join(pending: Pending, bytes: Uint8Array): Uint8Array {
+function join(pending: Pending, bytes: Uint8Array): Uint8Array {
   const whole = new Uint8Array(lengthOf(pending) + bytes.length)
   let end = whole.length - bytes.length
   whole.set(bytes, end)
@@ -207,7 +207,7 @@ export function join(pending: Pending, bytes: Uint8Array): Uint8Array {
   return whole
 }
 
-export const lengthOf = (pending: Pending): number => pending?.length ?? 0
+const lengthOf = (pending: Pending): number => pending?.length ?? 0
 
 /** An event of our own. */
 export function createSseEvent(data: string, name?: string): SseEvent {

@@ -8,13 +8,13 @@ import type { SseEvent } from "./sse.ts"
 import {
   type DecodeState,
   type EncodeState,
-  EventReading,
   indexOf,
   type LinkedList,
   listOf,
   type PartDraft,
   type ResponseStart,
   type StreamEvent,
+  startReading,
   type WireStatement,
   type WrittenEvent,
   type WrittenPart,
@@ -66,7 +66,7 @@ function readOrRefuse(state: DecodeState, sse: SseEvent): readonly [DecodeState,
   const isDone = sse.data.trim() === "[DONE]"
   if (sse.type !== "event" || sse.data === "" || (isDone && readDone === undefined)) return [state, []]
   const named = { ...state, after: sse.name ?? (sse.data === "[DONE]" ? "[DONE]" : "data") }
-  const reading = new EventReading(named)
+  const reading = startReading(named)
   try {
     if (isDone) readDone?.(reading)
     else read(reading, requireObject(readJson(sse.data, "response")), sse.name)

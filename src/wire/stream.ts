@@ -253,96 +253,91 @@ const clientKinds: ReadonlySet<CallKind> = new Set(["function", "custom", "other
 export const isClientPart = (start: PartStart): boolean =>
   start.part === "tool-call" ? start.kind === "function" || start.kind === "custom" : start.part !== "other"
 
+type ReadSoFar = { state: DecodeState; slot: number | undefined; readonly said: WireStatement[] }
+
 /** An SSE event while it is read: the state so far, what the event said so far, and the index in its list that is being read. */
-export class EventReading {
-  state: DecodeState
-  readonly said: WireStatement[] = []
-  slot: number | undefined
+export type EventReading = ReturnType<typeof startReading>
 
-  constructor(state: DecodeState) {
-    this.state = state
-  }
-
+export function startReading(state: DecodeState) {
+  const reading: ReadSoFar = { state, slot: undefined, said: [] }
   /** Note what the SSE event says. */
-  say(said: StreamStatement): void {
-    this.said.push({ said, slot: this.slot })
-  }
+  const say = (said: StreamStatement): void => void reading.said.push({ said, slot: reading.slot })
+  return Object.assign(reading, { say, ...partsIn(reading, say), ...statementsIn(reading, say) })
+}
 
-  invalid(expected: string, found: string): HoldfastError {
-    return new HoldfastError({ code: "stream-invalid", event: this.state.after, expected, found })
-  }
-
+const partsIn = (reading: ReadSoFar, say: (said: StreamStatement) => void) => {
+  const invalid = (expected: string, found: string): HoldfastError =>
+    new HoldfastError({ code: "stream-invalid", event: reading.state.after, expected, found })
   /** The open part of that name. Throws a Problem if there is none. */
-  part(key: string): OpenPart {
-    const part = this.state.open.get(key)
-    if (part === undefined) throw this.invalid("a part that has begun", "one that has not")
-    return part
+  const part = (key: string): OpenPart => {
+    const known = reading.state.open.get(key)
+    if (known === undefined) throw invalid("a part that has begun", "one that has not")
+    return known
   }
-
-  /** Open the part that the wire calls `key`. */
-  open(key: string, begun: Begun, input?: OpenPart["input"]): PartStart {
-    const { state } = this
-    if (state.open.has(key)) throw this.invalid("a part that has not begun", "one that has")
-    const start: PartStart = { type: "part-start", index: state.parts, ...begun }
-    const open = new Map(state.open).set(key, { start, fed: false, ...present({ input }) })
-    const calls = state.calls + (begun.part === "tool-call" && clientKinds.has(begun.kind) ? 1 : 0)
-    this.state = { ...state, parts: state.parts + 1, calls, open }
-    this.say(start)
-    return start
+  return {
+    invalid,
+    part,
+    /** Open the part that the wire calls `key`. */
+    open: (key: string, begun: Begun, input?: OpenPart["input"]): PartStart => {
+      const { state } = reading
+      if (state.open.has(key)) throw invalid("a part that has not begun", "one that has")
+      const start: PartStart = { type: "part-start", index: state.parts, ...begun }
+      const open = new Map(state.open).set(key, { start, fed: false, ...present({ input }) })
+      const calls = state.calls + (begun.part === "tool-call" && clientKinds.has(begun.kind) ? 1 : 0)
+      reading.state = { ...state, parts: state.parts + 1, calls, open }
+      say(start)
+      return start
+    },
+    close: (key: string): void => {
+      const { index } = part(key).start
+      const open = new Map(reading.state.open)
+      open.delete(key)
+      reading.state = { ...reading.state, open }
+      say({ type: "part-end", index })
+    },
+    /** Record that content has arrived, so that the input of the opening event is not used instead. */
+    feed: (key: string, input?: OpenPart["input"]): void => {
+      const known = part(key)
+      if (known.fed && input === undefined) return
+      const open = new Map(reading.state.open).set(key, { ...known, fed: true, ...present({ input }) })
+      reading.state = { ...reading.state, open }
+    },
   }
+}
 
-  close(key: string): void {
-    const { index } = this.part(key).start
-    const open = new Map(this.state.open)
-    open.delete(key)
-    this.state = { ...this.state, open }
-    this.say({ type: "part-end", index })
-  }
-
-  /** Record that content has arrived, so that the input of the opening event is not used instead. */
-  feed(key: string, input?: OpenPart["input"]): void {
-    const part = this.part(key)
-    if (part.fed && input === undefined) return
-    const open = new Map(this.state.open).set(key, { ...part, fed: true, ...present({ input }) })
-    this.state = { ...this.state, open }
-  }
-
+const statementsIn = (reading: ReadSoFar, say: (said: StreamStatement) => void) => ({
   /** More of a text or of reasoning. */
-  text(part: "text" | "reasoning", index: number, text: string): void {
-    this.say({ type: part === "text" ? "text-delta" : "reasoning-delta", index, text })
-  }
-
-  start(names: { [Name in "id" | "model"]: string | undefined } & { readonly createdAt?: number | undefined }): void {
-    this.state = { ...this.state, started: true }
-    this.say({ type: "response-start", ...present(names) })
-  }
-
-  stop(stop: StopReason): void {
-    this.state = { ...this.state, stop }
-    this.say({ type: "response-stop", stop })
-  }
-
-  usage(usage: Usage | undefined): void {
+  text: (part: "text" | "reasoning", index: number, text: string): void =>
+    say({ type: part === "text" ? "text-delta" : "reasoning-delta", index, text }),
+  start: (
+    names: { [Name in "id" | "model"]: string | undefined } & { readonly createdAt?: number | undefined },
+  ): void => {
+    reading.state = { ...reading.state, started: true }
+    say({ type: "response-start", ...present(names) })
+  },
+  stop: (stop: StopReason): void => {
+    reading.state = { ...reading.state, stop }
+    say({ type: "response-stop", stop })
+  },
+  usage: (usage: Usage | undefined): void => {
     if (usage === undefined) return
-    this.state = { ...this.state, usage }
-    this.say({ type: "usage", usage })
-  }
-
+    reading.state = { ...reading.state, usage }
+    say({ type: "usage", usage })
+  },
   /** The response is complete. */
-  end(): void {
-    this.say(endOf(this.state))
-    this.state = { ...this.state, closed: true }
-  }
-
+  end: (): void => {
+    say(endOf(reading.state))
+    reading.state = { ...reading.state, closed: true }
+  },
   /** An error object of any provider, which ends the stream. */
-  error(error: Json | undefined): void {
+  error: (error: Json | undefined): void => {
     const type = stringIn(error, "type") ?? stringIn(error, "code") ?? stringIn(error, "status") ?? "error"
     const message = stringIn(error, "message") ?? (typeof error?.value === "string" ? error.value : "no message")
     const status = present({ status: countIn(error, "code") })
-    this.say({ type: "error", problem: { code: "upstream-error", type, message, ...status } })
-    this.state = { ...this.state, closed: true }
-  }
-}
+    say({ type: "error", problem: { code: "upstream-error", type, message, ...status } })
+    reading.state = { ...reading.state, closed: true }
+  },
+})
 
 export function endOf({ stop, usage }: DecodeState): StreamStatement {
   return { type: "response-end", stop: stop ?? "other", ...present({ usage }) }

@@ -114,43 +114,36 @@ function evict(known: Map<string, GrowingProfile>): void {
   }
 }
 
+type GrowingCompaction = Omit<CompactionFigures, "undone" | "rereads"> & { readonly seq: number; readonly base: number }
+
+const emptyList = <Item>(): Item[] => []
+
+const emptyLists = () => ({
+  outline: createOutline(),
+  turns: emptyList<Turn>(),
+  turnSeqs: emptyList<number>(),
+  compactions: emptyList<GrowingCompaction>(),
+  /** The checkpoint in force for each turn, as far as the log had it when its usage was reported; 0 if there was none. */
+  turnCheckpoints: emptyList<number>(),
+  rereads: new Map<number, number>(),
+  decisions: emptyList<JudgedDecision>(),
+  events: emptyList<number>(),
+})
+
 /** A profile that is being extended. */
-type GrowingProfile = {
-  readonly outline: Outline
+type GrowingProfile = Readonly<ReturnType<typeof emptyLists>> & {
   title: string
   titleTries: number
   caller: Caller
-  readonly turns: Turn[]
-  readonly turnSeqs: number[]
-  readonly compactions: GrowingCompaction[]
-  /** The checkpoint in force for each turn, as far as the log had it when its usage was reported; 0 if there was none. */
-  readonly turnCheckpoints: number[]
   checkpoint: number
   tip: number
   rulesLeftOut: number
-  readonly rereads: Map<number, number>
-  readonly decisions: JudgedDecision[]
-  readonly events: number[]
   planned?: PlannedSizes
 }
 
-type GrowingCompaction = Omit<CompactionFigures, "undone" | "rereads"> & { readonly seq: number; readonly base: number }
-
 const emptyProfile = (): GrowingProfile => ({
-  outline: createOutline(),
-  title: "",
-  titleTries: 0,
-  caller: {},
-  turns: [],
-  turnSeqs: [],
-  compactions: [],
-  turnCheckpoints: [],
-  checkpoint: 0,
-  tip: 0,
-  rulesLeftOut: 0,
-  rereads: new Map(),
-  decisions: [],
-  events: [],
+  ...emptyLists(),
+  ...{ title: "", titleTries: 0, caller: {}, checkpoint: 0, tip: 0, rulesLeftOut: 0 },
 })
 
 function profileOf(growing: GrowingProfile, store: LogStore, session: string): Profile {

@@ -15,24 +15,36 @@ export type LineageDeps = AliasDeps & {
   readonly guesses?: boolean
 }
 
-export type Lineages = ReturnType<typeof createLineages>
+export type Lineages = {
+  /** Decide the session of a request, before it is sent. */
+  readonly assign: (
+    tenant: string,
+    identity: Identity,
+    request: ModelRequest,
+    /** The session of the fast path that the request continues, if there is one. */
+    fastPath?: string,
+  ) => Promise<Assignment>
+  /** Call once for every assignment, with the response, the part that arrived, or no messages. */
+  readonly answered: (
+    assignment: Assignment,
+    request: ModelRequest,
+    answer: readonly Message[],
+    seen?: Answered,
+  ) => Promise<void>
+  /** Resolves when the store has all names so far, or is known to be unavailable. */
+  readonly saved: () => Promise<void>
+}
 
 /**
  * Decides which requests belong to one conversation. A decision from cached names is synchronous, so concurrent requests are decided one
  * after another. Other names come from the store, which other processes share.
  */
-export function createLineages(deps: LineageDeps) {
+export function createLineages(deps: LineageDeps): Lineages {
   const aliases = createAliasNames(deps)
   const pending = createPendingSessions(deps.now)
   const places = new WeakMap<Assignment, { readonly place: AnswerPlace; readonly names: Names }>()
   return {
-    /** Decide the session of a request, before it is sent. `fastPath` is the session of the fast path that it continues, if there is one. */
-    assign: async (
-      tenant: string,
-      identity: Identity,
-      request: ModelRequest,
-      fastPath?: string,
-    ): Promise<Assignment> => {
+    assign: async (tenant, identity, request, fastPath) => {
       const history = readHistory(request)
       const names = namesFor(tenant, identity)
       let id: string | undefined
@@ -72,20 +84,14 @@ export function createLineages(deps: LineageDeps) {
       // This process knows the names at once. Wait for the store only if other processes read it.
       const failed = deps.isShared === true ? await saved : undefined
       // Another process could not find a conversation without an id by names that only this process has, and would miss its rules.
-      if (failed !== undefined && (identity.explicit ?? identity.client) === undefined && deps.guesses !== true) {
+      if (failed !== undefined && !isNamed(identity) && deps.guesses !== true) {
         pending.end(assignment.session)
         places.delete(assignment)
         throw failed.error
       }
       return assignment
     },
-    /** Call once for every assignment, with the response, the part that arrived, or no messages. */
-    answered: async (
-      assignment: Assignment,
-      request: ModelRequest,
-      answer: readonly Message[],
-      seen: Answered = {},
-    ): Promise<void> => {
+    answered: async (assignment, request, answer, seen = {}) => {
       const known = places.get(assignment)
       if (known === undefined) return
       places.delete(assignment)
@@ -97,12 +103,13 @@ export function createLineages(deps: LineageDeps) {
       )
       if (writes.length > 0) await aliases.save()
     },
-    /** Resolves when the store has all names so far, or is known to be unavailable. */
-    saved: async (): Promise<void> => {
+    saved: async () => {
       await aliases.save()
     },
   }
 }
+
+const isNamed = ({ explicit, client }: Identity): boolean => (explicit ?? client) !== undefined
 
 /** Longer than any response takes. A request that has not ended by then is forgotten. */
 const maxMs = 30 * 60_000

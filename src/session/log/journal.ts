@@ -47,6 +47,10 @@ const outlinePage = 20_000
 /**
  * A session's log, as far as this process knows it. If another process wrote first, its entries are read and `write` is called again. If
  * the store fails, entries are kept in memory and written as soon as possible.
+ *
+ * `refresh` reads what others wrote; until the log was read (`isKnown`), only entries written here are known. `isSaved`: the store has the
+ * entry. `problem` is that of the last read or write: without one, this process knows the whole log. `takeEvents` gives the durability
+ * events since the last call, and `release` drops all cached bodies but those that are kept; they can be read again.
  */
 export function createJournal(options: JournalOptions) {
   const { store, session } = options
@@ -107,20 +111,14 @@ export function createJournal(options: JournalOptions) {
 
   return {
     outline: () => outline,
-    /** Read what others wrote. */
     refresh,
     commit: (ask: Write) => commitTo({ outline: () => outline, backlog, synchronize, write, options }, ask),
     ...readsOf(() => outline, bodies.read),
     isDurable: () => backlog.size() === 0,
-    /** Does the store have this entry? */
     isSaved: (seq: number) => seq <= backlog.saved().seq,
-    /** The problem of the last read or write; undefined if it succeeded, and then this process knows the whole log. */
     problem,
-    /** Was the log ever read? Before that, only entries written here are known. */
     isKnown: () => begun,
-    /** Durability events since the last call. */
     takeEvents: (): readonly LogEvent[] => events.splice(0),
-    /** Drop all cached bodies except these; they can be read again. */
     release: (isKept: (seq: number) => boolean) => bodies.release((seq) => isKept(seq) || seq > backlog.saved().seq),
   }
 }
