@@ -168,7 +168,6 @@ export type ToolRun = {
 /** The output of a tool: a text, or parts in the shape of the model's format. */
 export type ToolOutput = string | readonly Part[]
 
-/** A tool that the model may call. */
 export type TurnTool = {
   readonly name: string
   readonly description: string

@@ -9,7 +9,7 @@ import {
   type Usage,
   wireText,
 } from "../message/message.ts"
-import { present } from "../message/present.ts"
+import { namesIn, present, tableOf } from "../message/present.ts"
 import { isOpenai, readBaseUrl } from "../model/address.ts"
 import type { Trace } from "../session/log/event.ts"
 import { charactersPerToken, createCharacterMeter } from "../session/one-shot/character-meter.ts"
@@ -55,12 +55,8 @@ export type TurnWork = {
   trace: Trace
 }
 
-const noUsage: Usage = {
-  inputTokens: tokens(0),
-  outputTokens: tokens(0),
-  cacheReadTokens: tokens(0),
-  cacheWriteTokens: tokens(0),
-}
+const usageNames = namesIn("inputTokens outputTokens cacheReadTokens cacheWriteTokens")
+const noUsage: Usage = tableOf(usageNames, () => tokens(0))
 
 export function startWork(options: TurnOptions): TurnWork {
   const { agent, tools = [], session, onEvent, stream = onEvent !== undefined } = options
@@ -137,13 +133,7 @@ export async function takeSaid(work: TurnWork): Promise<boolean> {
 
 export function addUsage(work: TurnWork, usage: Usage | undefined): void {
   if (usage === undefined) return
-  const add = (name: keyof Usage) => tokens(work.usage[name] + usage[name])
-  work.usage = {
-    inputTokens: add("inputTokens"),
-    outputTokens: add("outputTokens"),
-    cacheReadTokens: add("cacheReadTokens"),
-    cacheWriteTokens: add("cacheWriteTokens"),
-  }
+  work.usage = tableOf(usageNames, (name) => tokens(work.usage[name] + usage[name]))
 }
 
 /** A context kept by a session: the session has the history and the budget, and only the settings of the call are merged into its body. */
@@ -204,10 +194,8 @@ const outputLimits: Readonly<Record<Format, (model: TurnModel) => Body>> = {
   },
 }
 
-type Opening = (system: string | undefined) => Body
-
 /** The system part, followed by the empty list of messages. */
-const openings: Readonly<Record<Format, Opening>> = {
+const openings: Readonly<Record<Format, (system: string | undefined) => Body>> = {
   "anthropic-messages": (system) => ({ ...present({ system }), messages: [] }),
   "openai-chat": (system) => ({ messages: system === undefined ? [] : [{ role: "system", content: system }] }),
   "openai-responses": (instructions) => ({ ...present({ instructions }), input: [] }),
@@ -268,7 +256,6 @@ type Prepared = { readonly body: string; readonly trace: Trace; readonly report?
 type TurnContext = {
   /** Messages of the caller, the user or a tool. */
   readonly take: (messages: Transcript) => Promise<void>
-  /** The model's answer, and its messages as placed in the log. */
   readonly record: (response: ModelResponse, messages: Transcript) => Promise<void>
   /** `refused`: the provider answered that the last body is too long. */
   readonly prepare: (occasion: { readonly refused: boolean }) => Promise<Prepared>

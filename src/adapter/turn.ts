@@ -24,9 +24,9 @@ import { isModelRefusal } from "../model/model.ts"
 import { saysTooLong } from "../model/too-long.ts"
 import type { Trace } from "../session/log/event.ts"
 import { checkStackOption } from "../session/stack/stack-options.ts"
-import { collectEnd, collectStep, startCollect } from "../wire/collect.ts"
 import { isObject } from "../wire/json.ts"
 import type { StreamEvent } from "../wire/stream.ts"
+import { collectEnd, collectStep, startCollect } from "../wire/stream-steps.ts"
 import { createCallJudge, failedResult, runCalls } from "./run-calls.ts"
 import {
   checkTurnNames,

@@ -13,7 +13,7 @@ import { readStoreKey } from "../store/sealed-store.ts"
 import { findPathFault, problemOfPath } from "../store/sqlite-file.ts"
 import type { SessionFilter, SessionRow, Store } from "../store/store.ts"
 import { ANY_SESSION } from "../store/stored-row.ts"
-import { type Arguments, type CommandAnswer, failureIn, misuse, type Options, unusable } from "./command.ts"
+import { type Arguments, type CommandAnswer, failureIn, misuse, needed, type Options, unusable } from "./command.ts"
 import { sentenceOf, startProgress } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
@@ -109,8 +109,6 @@ export const placeWords = (place: string): string =>
 
 const shortest = (one: string, other: string): string => (one.length < other.length ? one : other)
 
-const isMissing = (place: string): boolean => !isPostgres(place) && statOf(place) === undefined
-
 /** The variables that say how texts in the store are encrypted: by a key, the file that has it, or the command that prints it. */
 export const storeKeyNames = {
   key: "HOLDFAST_STORE_KEY",
@@ -153,7 +151,7 @@ export async function openPlace(
 ): Promise<Store> {
   const key = await storeKey(env)
   try {
-    if (!make && isMissing(place)) {
+    if (!make && !isPostgres(place) && statOf(place) === undefined) {
       const fault = findPathFault(place)
       if (fault?.cause === "not-a-folder") throw new HoldfastError(problemOfPath(fault))
       unusable(
@@ -222,7 +220,6 @@ export const policyOption: Options = {
   },
 }
 
-/** What every command that asks the operator's channel takes. */
 export const operatorOptions: Options = { ...policyOption, ...storeOptions }
 
 /** Where the channel is: the store, if there is one yet, and the policy directory, if there is one. */
@@ -318,7 +315,6 @@ export async function findSession(store: Store, given: string): Promise<SessionR
   )
 }
 
-/** The session that is named, or the newest ones where none is. */
 export async function sessionsNamed(
   store: Store,
   named: string | undefined,
@@ -367,12 +363,7 @@ function commonStart(one: string, other: string): number {
 
 /** The name that was given first, or what to do to know one. */
 export const sessionNamed = ({ positionals: [id] }: Arguments): string =>
-  id === undefined || id === ""
-    ? misuse(
-        "It was not said which session.",
-        "Write its ID, its beginning or @last; holdfast sessions list names them.",
-      )
-    : id
+  needed(id, "which session", "Write its ID, its beginning or @last; holdfast sessions list names them.")
 
 export const openSession = (store: Store, { id, agent, tenant }: SessionRow): Session =>
   createHoldfast({ store, ...(agent === "" ? {} : { agent }) }).session(id, { tenant })

@@ -51,7 +51,6 @@ type Option = {
 
 export type Options = Readonly<Record<string, Option>>
 
-/** Parsed arguments. */
 export type Arguments = {
   readonly positionals: readonly string[]
   readonly isOn: (option: string) => boolean
@@ -71,7 +70,6 @@ export function partedFromProgram(argv: readonly string[], options: Options): re
   return argv[at] === "--" ? argv : [...argv.slice(0, at), "--", ...argv.slice(at)]
 }
 
-/** The names of the commands and groups. */
 export type CommandName = Exclude<keyof typeof words, `${string} ${string}`>
 
 const mainNames = Object.keys(words).filter((path) => !path.includes(" "))
@@ -182,10 +180,13 @@ export function failCommand(failure: CommandFailure): never {
   throw new Error(failure.sentence, { cause: failure })
 }
 
-/** Fail because of invalid arguments. */
 export function misuse(sentence: string, next: string): never {
   failCommand({ exit: 2, code: "usage-invalid", sentence, next })
 }
+
+/** What has to be given: a word or an option's value; fails with what was not said, and what to write. */
+export const needed = (value: string | undefined, what: string, next: string): string =>
+  value === undefined || value.trim() === "" ? misuse(`It was not said ${what}.`, next) : value
 
 /** Fail because something outside could not be read or written. */
 export function unusable(code: string, sentence: string, next: string, problem?: object): never {
@@ -198,7 +199,6 @@ export function failureIn(error: unknown): CommandFailure {
   throw error
 }
 
-/** The value, or the failure to read it. */
 export function failureOf<Value>(read: () => Value): Value | CommandFailure {
   try {
     return read()

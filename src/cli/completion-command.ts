@@ -1,8 +1,6 @@
 import { type Command, type Commands, isGroup, misuse, type Options, wordsAbout } from "./command.ts"
 
 const shells = ["bash", "zsh", "fish"] as const
-type Shell = (typeof shells)[number]
-
 /** What may stand behind a command's name: `path` is the name, or group and name. */
 type Completed = {
   readonly path: string
@@ -137,7 +135,7 @@ function fishScript(completed: readonly Completed[]): string {
   return `${lines.join("\n")}\n`
 }
 
-const scripts: Readonly<Record<Shell, (completed: readonly Completed[]) => string>> = {
+const scripts: Readonly<Record<(typeof shells)[number], (completed: readonly Completed[]) => string>> = {
   bash: bashScript,
   zsh: zshScript,
   fish: fishScript,

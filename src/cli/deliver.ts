@@ -6,7 +6,7 @@ import { ownMessage } from "../compact/standing.ts"
 import { factsSection } from "../compact/summary/summary.ts"
 import { codeOrThrow } from "../message/errors.ts"
 import type { CallId, Message, MessageId, ModelRequest, Part } from "../message/message.ts"
-import { namesIn } from "../message/present.ts"
+import { namesIn, sumOf, tableOf } from "../message/present.ts"
 import type { Trace } from "../session/log/event.ts"
 import type { CompactResult } from "../session/one-shot/compact-request.ts"
 import type { CompactOptions } from "../session/one-shot/options.ts"
@@ -57,11 +57,9 @@ async function tell(done: Accounted, { out, trace }: CompactCommandChoices, sink
   await sink.write(`${accountOf(done, createPaper(sink))}${saved.join("")}`)
 }
 
-/** Write a file; one that may not be written is a failure. */
 export const save = (path: string, text: string, options?: WriteFileOptions): Promise<void> =>
   writeFile(path, text, options).catch((error: unknown) => unwritable(path, codeOrThrow(error)))
 
-/** Write a file that must not be there yet. */
 export const writeNew = (path: string, text: string, mode: number): Promise<void> =>
   save(path, text, { flag: "wx", mode })
 
@@ -161,7 +159,7 @@ function accountDigest({ digest, writer }: Report, { digest: text }: Changes, pa
   const head = `of ${count(digest.covered, "message")}, written ${writers[writer]}; ${count(facts, "record")} of exact values kept`
   const rows = text.split("\n").flatMap((line) => cut(wrap(line, paper.width - 2), maxRowsPerLine))
   const shown = cut(rows, maxRows)
-  const whole = text.length <= shown.reduce((sum, row) => sum + row.length + 1, 0)
+  const whole = text.length <= sumOf(shown, (row) => row.length + 1)
   return [
     "",
     ...paragraph("Digest", `${head}. The model reads:`, paper),
@@ -198,7 +196,7 @@ function accountChanges(
 }
 
 function accountShortened(shortened: readonly Shortened[], paper: Paper): readonly string[] {
-  const saved = shortened.reduce((sum, { beforeTokens, afterTokens }) => sum + beforeTokens - afterTokens, 0)
+  const saved = sumOf(shortened, ({ beforeTokens, afterTokens }) => beforeTokens - afterTokens)
   const which = shortened.length > maxListed ? `; the ${maxListed} that saved most` : ""
   const listed = shortened.slice(0, maxListed)
   const reasonWidth = Math.max(...listed.map(({ reason }) => shortenWords[reason].length))
@@ -245,9 +243,8 @@ export function barOf(share: number, width: number): string {
 }
 
 /** What the tokens of a request are spent on. */
-type Kind = "stack" | "documents" | "system" | "pins" | "digest" | "memory" | "user" | "assistant" | "results"
-
-const kinds: readonly Kind[] = namesIn("stack documents system pins digest memory user assistant results")
+const kinds = namesIn("stack documents system pins digest memory user assistant results")
+type Kind = (typeof kinds)[number]
 
 type Sizes = Readonly<Record<Kind, number>>
 
@@ -256,17 +253,7 @@ export function sizesOf(request: ModelRequest, meter: Meter, standing: ReadonlyS
   const { infrastructure } = separate(request, { standing })
   const whole = new Set(infrastructure.messages)
   const documents = new Set(infrastructure.documents.map(({ place }) => `${place.message}.${place.part}`))
-  const sizes: Record<Kind, number> = {
-    stack: meter.overhead(request),
-    documents: 0,
-    system: 0,
-    pins: 0,
-    digest: 0,
-    memory: 0,
-    user: 0,
-    assistant: 0,
-    results: 0,
-  }
+  const sizes: Record<Kind, number> = { ...tableOf(kinds, () => 0), stack: meter.overhead(request) }
   for (const [n, message] of request.messages.entries()) {
     const kindOf = (part: Part | undefined, at: number): Kind => {
       if (whole.has(message)) return "stack"
@@ -291,7 +278,7 @@ function kindOfPart(message: Message, part: Part | undefined): Kind {
 export const documentsOf = (request: ModelRequest): ReadonlySet<string> =>
   new Set(separate(request).infrastructure.documents.map(({ hash }) => hash))
 
-export const totalOf = (sizes: Sizes): number => kinds.reduce((sum, kind) => sum + sizes[kind], 0)
+export const totalOf = (sizes: Sizes): number => sumOf(kinds, (kind) => sizes[kind])
 
 /** A tool result that shows less now. */
 type Shortened = {
@@ -319,7 +306,7 @@ type Side = "user" | "assistant" | "results"
 function changesOf(before: ModelRequest, after: ModelRequest, trace: Trace): Changes {
   const wires = new Set(before.messages.map(({ wire }) => wire))
   const dropped = trace.flatMap((event) => (event.type === "messages-dropped" ? event.messageIds : []))
-  const tokens = trace.reduce((sum, event) => sum + (event.type === "messages-dropped" ? event.tokens : 0), 0)
+  const tokens = sumOf(trace, (event) => (event.type === "messages-dropped" ? event.tokens : 0))
   const digest = trace.findLast((event) => event.type === "message-installed" && event.role === "digest")
   const text = digest?.type === "message-installed" ? digest.message.parts[0] : undefined
   return {

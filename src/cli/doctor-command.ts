@@ -29,7 +29,6 @@ import { count, type Paper, sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 import { clientLine, clientNames } from "./wrap-clients.ts"
 
-/** The result of one check. */
 export type Check = {
   readonly name: string
   readonly state: "ok" | "warn" | "fail"
@@ -81,11 +80,9 @@ async function holdfastAt(host: string, port: number, limitMs: number): Promise<
   }
 }
 
-type Reached = { readonly name: string; readonly baseUrl: string }
-
 /** Does the host of an upstream resolve, and does it take a connection? No request is sent, and so no key. */
 export async function checkUpstream(
-  { name, baseUrl }: Reached,
+  { name, baseUrl }: { readonly name: string; readonly baseUrl: string },
   isNamed: boolean,
   limitMs = usualLimitMs,
 ): Promise<Check> {
@@ -99,7 +96,6 @@ export async function checkUpstream(
   return isNamed ? fail(`upstream ${name}`, `${host}: ${why}`, next) : warn(`upstream ${name}`, `${host}: ${why}`, next)
 }
 
-/** Why it could not be reached, or undefined. */
 function whyUnreached(host: string, port: number, isTls: boolean, limitMs: number): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   const servername = isIP(host) === 0 ? { servername: host } : {}
@@ -112,21 +108,16 @@ function whyUnreached(host: string, port: number, isTls: boolean, limitMs: numbe
   return Promise.race([promise, late]).finally(() => socket.destroy())
 }
 
-type Optional = { readonly name: string; readonly purpose: string; readonly isNeeded: boolean }
-
-/** What the configuration asks for beyond the program itself. */
-type Needs = { readonly postgres: boolean; readonly telemetry: boolean }
-
 const openTelemetry = namesIn(
   "api exporter-metrics-otlp-http exporter-trace-otlp-http resources sdk-metrics sdk-trace",
 ).map((name) => `@opentelemetry/${name}`)
 
 /** Packages that are loaded only where something needs them: a missing one is a fault only then. */
 export function checkPackages(
-  { postgres, telemetry }: Needs,
+  { postgres, telemetry }: { readonly postgres: boolean; readonly telemetry: boolean },
   isInstalled: (name: string) => boolean = isFound,
 ): readonly Check[] {
-  const all: readonly Optional[] = [
+  const all: readonly { readonly name: string; readonly purpose: string; readonly isNeeded: boolean }[] = [
     { name: "pg", purpose: "a store in PostgreSQL", isNeeded: postgres },
     { name: "@cedar-policy/cedar-wasm", purpose: "policies that judge tool calls", isNeeded: false },
     { name: "@modelcontextprotocol/sdk", purpose: "holdfast mcp", isNeeded: false },
@@ -392,13 +383,14 @@ function linesOf({ name, state, says, next }: Check, { bold, dim }: Paper): read
 async function checkAll(settings: ServeSettings, world: World, isOffline: boolean): Promise<readonly Check[]> {
   const { config, file } = settings
   const { listen, upstreams, isUsual, operator, telemetry } = config
-  const place = failureOf(() => configuredPlace(config, world.env))
+  const found = failureOf(() => configuredPlace(config, world.env))
+  const place = typeof found === "string" ? found : ""
   const stored: StoreChecks =
-    typeof place === "string"
-      ? await checkStore(place, world.env)
-      : { checks: [fail("store", place.sentence, place.next)] }
-  const usual = usualDirectory(typeof place === "string" ? place : "", world.env)
-  const moving = typeof place === "string" ? movingWords(place, world.env) : undefined
+    typeof found === "string"
+      ? await checkStore(found, world.env)
+      : { checks: [fail("store", found.sentence, found.next)] }
+  const usual = usualDirectory(place, world.env)
+  const moving = movingWords(place, world.env)
   const url = localUrl({ host: listen.host, port: listen.port || usualPort })
   const mask = createMask(secretsOf(settings, config.admin))
   const checks = [
@@ -409,10 +401,10 @@ async function checkAll(settings: ServeSettings, world: World, isOffline: boolea
       ? []
       : [warn("data folder", moving, "Agents that work here meet it; theirs is another folder.")]),
     await checkOperator(operator.directory, usual, world.dateMs),
-    ...(typeof place === "string" ? await checkGateways(place) : []),
+    ...(place === "" ? [] : await checkGateways(place)),
     await checkPort(listen.host, listen.port),
     ...(isOffline ? [] : await Promise.all(upstreams.map((upstream) => checkUpstream(upstream, !isUsual)))),
-    ...checkPackages({ postgres: typeof place === "string" && isPostgres(place), telemetry: telemetry !== undefined }),
+    ...checkPackages({ postgres: isPostgres(place), telemetry: telemetry !== undefined }),
     checkClock(world.dateMs(), stored.newestMs),
     ...(await checkClients(world.env, url)),
   ]

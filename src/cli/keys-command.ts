@@ -6,7 +6,7 @@ import { makeKeyRing, readDirectory } from "../guard/operator/directory.ts"
 import { codeOrThrow } from "../message/errors.ts"
 import { readStoreKey } from "../store/sealed-store.ts"
 import { dataOption, dataPlace, openPlace, operatorOptions, placeWords, policyDirectory } from "./ask-store.ts"
-import { type Command, type CommandGroup, misuse } from "./command.ts"
+import { type Command, type CommandGroup, needed } from "./command.ts"
 import { unwritable, writeNew } from "./deliver.ts"
 import { readInput } from "./read-input.ts"
 import { usualKey } from "./sign-and-submit.ts"
@@ -35,8 +35,7 @@ const keysTrust: Command = {
   options: operatorOptions,
   maxPositionals: 1,
   run: async (args, world) => {
-    const [path] = args.positionals
-    if (path === undefined) return misuse("It was not said which key.", "Name the file of a public key: operator.pub")
+    const path = needed(args.positionals[0], "which key", "Name the file of a public key: operator.pub")
     const directory = policyDirectory(args, world.env)
     const input = await readInput(path, world, "the file of a public key")
     const { fingerprint } = readPublicKey(input.text, path)
@@ -102,8 +101,7 @@ const keysStore: Command = {
     json: { help: "one JSON object on stdout, and nothing else" },
   },
   run: async (args, world) => {
-    const file = args.valueOf("new-key-file")
-    if (file === undefined) return misuse("It was not said which key.", "Name its file with --new-key-file.")
+    const file = needed(args.valueOf("new-key-file"), "which key", "Name its file with --new-key-file.")
     const place = dataPlace(args.valueOf("data"), world.env)
     const input = await readInput(file, world, "the file of the new key")
     const store = await openPlace(place, world.env, { nextKey: readStoreKey(input.text) })

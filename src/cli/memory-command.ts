@@ -9,6 +9,7 @@ import {
   type CommandAnswer,
   type CommandGroup,
   misuse,
+  needed,
   type Options,
   readCount,
   unusable,
@@ -81,8 +82,7 @@ const memoryDay: Command = {
   options: memoryOptions,
   maxPositionals: 1,
   run: async (args, world) => {
-    const [day] = args.positionals
-    if (day === undefined) return misuse("It was not said which day.", "Write it as 2026-11-15.")
+    const day = needed(args.positionals[0], "which day", "Write it as 2026-11-15.")
     checkDay("day", day)
     return askMemory(args, world, async (memory, agent) => {
       const text = await memory.day(day)

@@ -2,7 +2,7 @@ import { readMoment } from "../guard/operator/rule-file.ts"
 import { refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { placeWords } from "./ask-store.ts"
-import { type Command, misuse, readSpan } from "./command.ts"
+import { type Command, misuse, needed, readSpan } from "./command.ts"
 import { enforcedLines } from "./running-gateway.ts"
 import { signAndSubmit, signingOptions } from "./sign-and-submit.ts"
 import { moment, sentenceOf } from "./terminal/output.ts"
@@ -44,8 +44,7 @@ export const unpinCommand: Command = {
   options: signingOptions,
   maxPositionals: 1,
   run: async (args, world) => {
-    const [rule = ""] = args.positionals
-    if (rule.trim() === "") return misuse("It was not said which rule.", "Write its ID; holdfast policy lists them.")
+    const rule = needed(args.positionals[0], "which rule", "Write its ID; holdfast policy lists them.")
     return signAndSubmit(args, world, { type: "unpin", rule }, () => [`Taken back: ${sentenceOf(rule)}.`])
   },
 }

@@ -7,7 +7,7 @@ import { present } from "../message/present.ts"
 import { operatorLog } from "../store/reserved-log.ts"
 import { tryParse } from "../wire/json.ts"
 import { askOperator, operatorOptions, placeWords, policyDirectory } from "./ask-store.ts"
-import { type Command, type CommandGroup, misuse, readCount, unusable } from "./command.ts"
+import { type Command, type CommandGroup, needed, readCount, unusable } from "./command.ts"
 import { policySuggest, policyTry } from "./policy-try.ts"
 import { readInput } from "./read-input.ts"
 import { askEnforced, type Enforced, enforcedCounts, enforcedLines } from "./running-gateway.ts"
@@ -18,8 +18,7 @@ const policyRemove: Command = {
   options: signingOptions,
   maxPositionals: 1,
   run: async (args, world) => {
-    const [name = ""] = args.positionals
-    if (name === "") return misuse("It was not said which policy.", "Write its name; holdfast policy lists them.")
+    const name = needed(args.positionals[0], "which policy", "Write its name; holdfast policy lists them.")
     return signAndSubmit(args, world, { type: "remove-policy", name }, () => [`Taken away: ${sentenceOf(name)}.`])
   },
 }
@@ -41,10 +40,9 @@ const policyAdd: Command = {
   options: signingOptions,
   maxPositionals: 2,
   run: async (args, world) => {
-    const [name = "", path] = args.positionals
-    if (name === "") return misuse("It was not said how to call the policy.", "Write: holdfast policy add NAME FILE")
-    if (path === undefined)
-      return misuse("It was not said which file has the policy.", "Write: holdfast policy add NAME FILE (- for stdin)")
+    const write = "Write: holdfast policy add NAME FILE"
+    const name = needed(args.positionals[0], "how to call the policy", write)
+    const path = needed(args.positionals[1], "which file has the policy", `${write} (- for stdin)`)
     const input = await readInput(path, world, "policies in Cedar, or one use of a template as JSON")
     const value = /^\s*[{[]/.test(input.text) ? tryParse(input.text) : input.text
     if (typeof value !== "string" && !isTemplateUse(value)) {

@@ -10,7 +10,7 @@ import type { Message } from "../message/message.ts"
 import type { ExplainedRule } from "../session/rules/rule-guard.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { askStore, findSession, openSession, sessionsNamed, storeOptions } from "./ask-store.ts"
-import { type Arguments, type Command, type CommandAnswer, misuse, readCount, unusable } from "./command.ts"
+import { type Arguments, type Command, type CommandAnswer, needed, readCount, unusable } from "./command.ts"
 import { writeNew } from "./deliver.ts"
 import { readInput } from "./read-input.ts"
 import { clip, count, number, type Paper, right, sentenceOf, table } from "./terminal/output.ts"
@@ -26,21 +26,14 @@ const pageEntries = 500
 
 export const policyTry: Command = {
   options: {
-    sessions: {
-      value: "ID,ID…",
-      help: "only these, by their ids or the beginnings of them",
-    },
-    days: {
-      value: "N",
-      help: `sessions of the last so many days; ${usualDays} unless given`,
-    },
+    sessions: { value: "ID,ID…", help: "only these, by their ids or the beginnings of them" },
+    days: { value: "N", help: `sessions of the last so many days; ${usualDays} unless given` },
     ...storeOptions,
   },
   maxPositionals: 1,
   run: async (args, world) => {
-    const [path] = args.positionals
-    if (path === undefined)
-      return misuse("It was not said which policies to try.", "Write: holdfast policy try FILE, or a policy directory.")
+    const next = "Write: holdfast policy try FILE, or a policy directory."
+    const path = needed(args.positionals[0], "which policies to try", next)
     const days = readCount("--days", args.valueOf("days"), { least: 1, most: maxDays }) ?? usualDays
     const guard = await readGuard(path, world)
     return askStore(args, world, async ({ store }) => {
@@ -197,9 +190,7 @@ export const policySuggest: Command = {
       const policies = found.flatMap((one) =>
         "use" in one ? [{ ...one.use, from: one.from, confidence: one.confidence }] : [],
       )
-      const failure =
-        out === undefined ? undefined : await writeNew(out, `${JSON.stringify(policies, undefined, 2)}\n`, 0o600)
-      if (failure !== undefined) return failure
+      if (out !== undefined) await writeNew(out, `${JSON.stringify(policies, undefined, 2)}\n`, 0o600)
       return answerOf(found, policies, out)
     }),
 }

@@ -1,4 +1,4 @@
-import { present } from "../message/present.ts"
+import { present, sumOf } from "../message/present.ts"
 import { findModel } from "../tokens/models.ts"
 import type { Conversation, FileKind } from "../transcript/conversation.ts"
 import { type Arguments, type Command, type CommandAnswer, failureIn, misuse, readCount, unusable } from "./command.ts"
@@ -140,7 +140,7 @@ async function replayFiles(
         "Choose another --index.",
       )
     const calls = chosen.map(([, { messages }]) => callsOf(messages).length)
-    progress.turnsOf(calls.reduce((sum, turns) => sum + turns, 0))
+    progress.turnsOf(sumOf(calls, (turns) => turns))
     for (const [n, conversation] of chosen) {
       const named = chosenModel ?? conversation.model
       const model = named ?? usualModels[conversation.format]
@@ -173,23 +173,18 @@ function about(file: string, kind: FileKind, index: number, conversation: Conver
   }
 }
 
-/** A bar on the terminal, once it takes more than two seconds. */
-type Progress = {
-  readonly turnsOf: (turns: number) => void
-  readonly turnDone: () => Promise<void>
-  readonly fileDone: () => void
-  readonly end: () => Promise<void>
-}
+type Progress = ReturnType<typeof createProgress>
 
 const quietMs = 2000
 const againMs = 120
 const barWidth = 30
 
-function createProgress(files: readonly FoundFile[], isSilent: boolean, { stderr, nowMs }: World): Progress {
+/** A bar on the terminal, once it takes more than two seconds. */
+function createProgress(files: readonly FoundFile[], isSilent: boolean, { stderr, nowMs }: World) {
   const startMs = nowMs()
   const allBytes = Math.max(
     1,
-    files.reduce((sum, { bytes }) => sum + bytes, 0),
+    sumOf(files, ({ bytes }) => bytes),
   )
   let [done, doneBytes, turns, turn, lastMs, isShown] = [0, 0, 0, 0, 0, false]
   const draw = async (): Promise<void> => {
@@ -204,21 +199,21 @@ function createProgress(files: readonly FoundFile[], isSilent: boolean, { stderr
     await stderr.write(`\r\x1b[K${bar} ${Math.floor(100 * share)} %  ${where}turn ${number(turn)} of ${number(turns)}`)
   }
   return {
-    turnsOf: (many) => {
+    turnsOf: (many: number): void => {
       turns = many
       turn = 0
     },
-    turnDone: () => {
+    turnDone: (): Promise<void> => {
       turn += 1
       return draw()
     },
-    fileDone: () => {
+    fileDone: (): void => {
       doneBytes += files[done]?.bytes ?? 0
       done += 1
       turns = 0
       turn = 0
     },
-    end: async () => {
+    end: async (): Promise<void> => {
       if (isShown) await stderr.write("\r\x1b[K")
     },
   }
@@ -275,33 +270,17 @@ function spark(values: readonly number[], top: number): string {
 function charts({ turns, windowTokens, totals, modelKnown }: Replay, paper: Paper): readonly string[] {
   const room = Math.min(64, paper.width - labelWidth - 14)
   const most = Math.max(...arms.map((arm) => totals[arm].dollars), 1e-12)
-  const lineOf = (arm: Arm, line: string, end: string): string => `${armWords[arm].padEnd(labelWidth)}${line}  ${end}`
+  const line = (arm: Arm, figures: readonly number[], top: number, end: string): string =>
+    `${armWords[arm].padEnd(labelWidth)}${spark(sampled(figures, room), top)}  ${end}`
   return [
     paper.bold(`Context by turn, up to the window of ${number(windowTokens)}; × does not fit`),
-    ...arms.map((arm) =>
-      lineOf(
-        arm,
-        spark(
-          sampled(turns, (turn) => turn.arms[arm].contextTokens, room),
-          windowTokens,
-        ),
-        number(turns.at(-1)?.arms[arm].contextTokens ?? 0),
-      ),
-    ),
+    ...arms.map((arm) => {
+      const sizes = turns.map((turn) => turn.arms[arm].contextTokens)
+      return line(arm, sizes, windowTokens, number(sizes.at(-1) ?? 0))
+    }),
     "",
     paper.bold("Cost of the prompts so far (estimate)"),
-    ...arms.map((arm) => {
-      const sums = spentSoFar(turns, arm)
-      const end = modelKnown ? money(totals[arm].dollars) : ""
-      return lineOf(
-        arm,
-        spark(
-          sampled(turns, (_turn, n) => sums[n] ?? 0, room),
-          most,
-        ),
-        end,
-      )
-    }),
+    ...arms.map((arm) => line(arm, spentSoFar(turns, arm), most, modelKnown ? money(totals[arm].dollars) : "")),
   ]
 }
 

@@ -11,6 +11,7 @@ import {
   type CommandGroup,
   commandFailure,
   misuse,
+  needed,
 } from "./command.ts"
 import { count, type Paper, sentenceOf, table } from "./terminal/output.ts"
 import type { World } from "./world.ts"
@@ -120,10 +121,9 @@ const askRule = (
     const [first = "", second] = args.positionals
     const isSession = second === undefined && (first === "@last" || (await isSessionName(store, first)))
     const [given, name] = second === undefined && !isSession ? ["@last", first] : [first, second ?? ""]
-    if (name.trim() === "")
-      return misuse("It was not said which rule.", "Write its ID or its words, in quotes, behind the session.")
+    const meant = needed(name, "which rule", "Write its ID or its words, in quotes, behind the session.")
     const row = await findSession(store, given)
-    return ask(openSession(store, row), name)
+    return ask(openSession(store, row), meant)
   })
 
 async function isSessionName(store: Store, name: string): Promise<boolean> {

@@ -145,7 +145,6 @@ export type Enforced = {
   readonly isGone?: true
 }
 
-/** Ask every gateway of a store what it enforces. */
 export async function askEnforced(place: string): Promise<readonly Enforced[]> {
   const asked = findGateways(place).map(async (gateway): Promise<Enforced> => {
     const told = await readAdmin(gateway, "/admin/pins")

@@ -5,7 +5,7 @@ import { seqOf } from "../session/log/entry.ts"
 import { type FoundText, type LogSearch, searchLogs } from "../session/log/search-logs.ts"
 import { type LineRange, linesIn, type Recalled } from "../session/recall.ts"
 import { type AskedSession, askSession, askStore, sessionsNamed, shortNames, storeOptions } from "./ask-store.ts"
-import { type Arguments, type Command, misuse, readCount } from "./command.ts"
+import { type Arguments, type Command, needed, readCount } from "./command.ts"
 import { messageWords } from "./sessions-show.ts"
 import { count, moment, number, type Paper, printable, sentenceOf, wrapPieces } from "./terminal/output.ts"
 
@@ -24,8 +24,7 @@ export const searchCommand: Command = {
   },
   maxPositionals: maxWords,
   run: async (args, world) => {
-    const query = args.positionals.join(" ")
-    if (query.trim() === "") return misuse("It was not said what to search for.", "Write some words.")
+    const query = needed(args.positionals.join(" "), "what to search for", "Write some words.")
     const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: mostFound }) ?? usualFound
     return askStore(args, world, async ({ store }) => {
       const rows = await sessionsNamed(store, args.valueOf("session"), { limit: maxSessions + 1 })
@@ -33,14 +32,19 @@ export const searchCommand: Command = {
       const names = shortNames(await store.sessions())
       const cut = search.cut || rows.length > maxSessions
       return {
-        json: { found: search.found.map(toldFound), sessions: search.sessions, cut },
+        json: {
+          found: search.found.map(({ pieces, ...about }) => ({
+            ...about,
+            text: pieces.map(({ text }) => text).join(""),
+          })),
+          sessions: search.sessions,
+          cut,
+        },
         text: (paper) => searchLines({ ...search, cut }, names, paper),
       }
     })
   },
 }
-
-const toldFound = ({ pieces, ...about }: FoundText) => ({ ...about, text: pieces.map(({ text }) => text).join("") })
 
 function searchLines({ found, sessions, cut }: LogSearch, names: (id: string) => string, paper: Paper) {
   const where = `${count(sessions, "session")}${cut ? ", the newest; name an older one with --session" : ""}`
@@ -73,12 +77,8 @@ export const recallCommand: Command = {
   maxPositionals: 2,
   run: (args, world) =>
     askSession(args, world, async (asked) => {
-      const [, what = ""] = args.positionals
-      if (what === "")
-        return misuse(
-          "It was not said what to recall.",
-          "Write an entry such as e12, or a handle; holdfast search finds entries.",
-        )
+      const next = "Write an entry such as e12, or a handle; holdfast search finds entries."
+      const what = needed(args.positionals[1], "what to recall", next)
       const range = { ...readLines(args.valueOf("lines")), ...present({ find: args.valueOf("find") }) }
       const recalled = what.startsWith("hf-")
         ? await asked.session.recall(what, range)

@@ -31,9 +31,6 @@ import { gatewayOptions, readSettings, type ServeSettings, secretsOf, settingOpt
 import { escapeActing } from "./terminal/output.ts"
 import { inspectorFolder, readVersion, type StopSignal, stopSignal, untilAborted, type World } from "./world.ts"
 
-/** The opened resources of a gateway, and its settings, with the port that it listened on while it waited for its store. */
-type Opened = { readonly ground: ServeResources; readonly settings: ServeSettings }
-
 /** Interval between attempts to open a store that is unavailable. */
 const againMs = 1000
 /** While waiting, every request is refused, so closing need not wait for any. */
@@ -48,7 +45,7 @@ async function openWhenThere(
   settings: ServeSettings,
   world: World,
   { version, format, stop }: { readonly version: string; readonly format: "text" | "json"; readonly stop: AbortSignal },
-): Promise<Opened | undefined> {
+): Promise<{ readonly ground: ServeResources; readonly settings: ServeSettings } | undefined> {
   const { config } = settings
   const ground = await openOrAway(open, settings)
   if (!("code" in ground)) return { ground, settings }
@@ -88,15 +85,7 @@ async function openOrAway(
   }
 }
 
-/** The log of a running gateway. It contains no secret, header, query or text of a conversation. */
-export type LogSink = {
-  readonly record: (record: ExchangeRecord) => void
-  readonly fault: (error: unknown) => void
-  readonly sessionEvent: (event: SessionEvent) => void
-  readonly operatorEvent: (event: OperatorEvent) => void
-  /** Sessions that were deleted by the retention limits. */
-  readonly pruned: (sessions: number) => void
-}
+export type LogSink = ReturnType<typeof createLog>
 
 type LogOptions = {
   readonly level: LogLevel
@@ -110,7 +99,8 @@ type LogOptions = {
 /** Limit on lines waiting for a slow reader; further lines are only counted, so that memory stays bounded. */
 const maxWaiting = 1000
 
-export function createLog({ level, format, write, now, mask }: LogOptions): LogSink {
+/** The log of a running gateway. It contains no secret, header, query or text of a conversation. */
+export function createLog({ level, format, write, now, mask }: LogOptions) {
   const most = logLevels.indexOf(level)
   let [waiting, left] = [0, 0]
   const out = (text: string): void => {
@@ -133,15 +123,16 @@ export function createLog({ level, format, write, now, mask }: LogOptions): LogS
     out(lineOf(entry, format, mask))
   }
   return {
-    record: (record) => tell(recordEntry(record)),
-    fault: (error) => tell(faultEntry(error, now())),
-    sessionEvent: (event) => {
+    record: (record: ExchangeRecord): void => tell(recordEntry(record)),
+    fault: (error: unknown): void => tell(faultEntry(error, now())),
+    sessionEvent: (event: SessionEvent): void => {
       if (!isNews(event)) return
       const entry = sessionEntry(event)
       if (entry !== undefined) tell(entry)
     },
-    operatorEvent: (event) => tell(operatorEntry(event)),
-    pruned: (sessions) => tell(prunedEntry(sessions, now())),
+    operatorEvent: (event: OperatorEvent): void => tell(operatorEntry(event)),
+    /** Sessions that were deleted by the retention limits. */
+    pruned: (sessions: number): void => tell(prunedEntry(sessions, now())),
   }
 }
 

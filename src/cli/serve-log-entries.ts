@@ -4,7 +4,7 @@ import type { Upstream } from "../gateway/settings/upstream.ts"
 import type { OperatorEvent } from "../guard/operator/judge-command.ts"
 import { countPolicies } from "../guard/policy/templates.ts"
 import { describe, HoldfastError, type Problem } from "../message/errors.ts"
-import { present } from "../message/present.ts"
+import { present, sumOf } from "../message/present.ts"
 import type { SessionEvent } from "../session/state/events.ts"
 import { placeWords } from "./ask-store.ts"
 import type { LogLevel } from "./config/resolved-config.ts"
@@ -222,7 +222,7 @@ function doneWords(record: ExchangeRecord): readonly string[] {
   const compaction = compactionIn(record)
   const denials = denialsIn(record)
   const observed = observedIn(record)
-  const pins = record.trace.reduce((sum, event) => sum + (event.type === "pins-reasserted" ? event.pins.length : 0), 0)
+  const pins = sumOf(record.trace, (event) => (event.type === "pins-reasserted" ? event.pins.length : 0))
   return [
     ...(how === "prepared" || how === "at-once" ? [] : [how]),
     ...(compaction === undefined
@@ -272,7 +272,12 @@ export function welcomeText({ url, version, ground, upstreams, config, wantsToke
     ["note", moving],
     [
       "upstreams",
-      upstreams.map((upstream) => `${upstream.name} (${hostOf(upstream)}, ${keyWords(upstream)})`).join(", "),
+      upstreams
+        .map(
+          (upstream) =>
+            `${upstream.name} (${hostOf(upstream)}, ${upstream.apiKey === undefined ? "the client's key" : "its own key"})`,
+        )
+        .join(", "),
     ],
     ["operator", refusal === undefined ? operatorWords(operator, directory) : problemWords(refusal)],
     ["inspector", admin.token === undefined ? undefined : `${url}/  (holdfast open signs in)`],
@@ -293,9 +298,6 @@ function operatorWords(operator: ServeResources["operator"], directory: string):
   const many = policyCount === 0 ? "" : ` and ${count(policyCount, "policy", "policies")}`
   return `${count(rules.length, "rule")}${many} in ${shorter(directory)}`
 }
-
-const keyWords = ({ apiKey }: Pick<Upstream, "apiKey">): string =>
-  apiKey === undefined ? "the client's key" : "its own key"
 
 const adminWords = ({ token, file }: AdminAccess): string => {
   if (token === undefined) return "off: a store in PostgreSQL has no place for a token; name one in admin.token"

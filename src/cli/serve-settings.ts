@@ -111,13 +111,9 @@ function failSettings(faults: readonly ConfigFault[]): never {
 /** By what the admin API is entered, and the file that the token is kept in. Without a token it is not there. */
 export type AdminAccess = { readonly token?: string; readonly file?: string }
 
-/** What the gateway is given beside its configuration. */
-type Standing = Pick<GatewayOptions, "store" | "holdfast" | "operator" | "guard"> & { readonly admin: AdminAccess }
-
-/** What of the gateway's options stands in the configuration. */
 export function gatewayOptions(
   config: ResolvedConfig,
-  ground: Standing,
+  ground: Pick<GatewayOptions, "store" | "holdfast" | "operator" | "guard"> & { readonly admin: AdminAccess },
 ): Omit<GatewayOptions, "version" | "now" | "onFault"> {
   const { listen, tenants, windowTokens, recall, limits, askTimeoutMs, whenStoreIsAway, unjudged, stacks } = config
   const { store, holdfast, operator, guard, admin } = ground
@@ -137,5 +133,4 @@ export const secretsOf = ({ config: { data }, secrets }: ServeSettings, admin: A
   ...(admin.token === undefined ? [] : [admin.token]),
 ]
 
-/** Where the store of a configuration is. */
 export const configuredPlace = ({ data }: ResolvedConfig, env: World["env"]): string => dataPlace(data, env)

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto"
 import { statSync } from "node:fs"
 import { HoldfastError, refuseOption } from "../message/errors.ts"
-import { present } from "../message/present.ts"
+import { present, sumOf } from "../message/present.ts"
 import { checkSessionId } from "../session/state/options.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { pruneSessions } from "../store/prune.ts"
 import type { SessionId, Store } from "../store/store.ts"
 import { askSession, askStore, findSession, placeWords, sessionNamed, storeOptions } from "./ask-store.ts"
-import { type Command, type CommandGroup, misuse, readCount, readSpan, unusable } from "./command.ts"
+import { type Command, type CommandGroup, misuse, needed, readCount, readSpan, unusable } from "./command.ts"
 import { sessionsExport, sessionsImport, sessionsVerify } from "./sessions-files.ts"
 import { listSessions, sessionsShow, sessionTable } from "./sessions-show.ts"
 import { count, moment, number, right, sentenceOf, table } from "./terminal/output.ts"
@@ -61,9 +61,7 @@ const sessionsVacuum: Command = {
 
 /** The file and what is still to be written into it. */
 const sizeOf = (place: string): number =>
-  isPostgres(place)
-    ? 0
-    : [place, `${place}-wal`].reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0)
+  isPostgres(place) ? 0 : sumOf([place, `${place}-wal`], (path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0)
 
 const kilobytes = (bytes: number): string => `${number(Math.ceil(bytes / 1000))} kB`
 
@@ -99,8 +97,7 @@ export const eraseCommand: Command = {
     ...storeOptions,
   },
   run: async (args, world) => {
-    const tenant = args.valueOf("tenant") ?? ""
-    if (tenant === "") return misuse("It was not said whose sessions to delete.", "Write --tenant NAME.")
+    const tenant = needed(args.valueOf("tenant"), "whose sessions to delete", "Write --tenant NAME.")
     return askStore(args, world, async ({ store }) => {
       const sessions = await store.sessions({ tenant })
       const what = count(sessions.length, "session")
@@ -165,8 +162,7 @@ const sessionsPrune: Command = {
     ...storeOptions,
   },
   run: async (args, world) => {
-    const age = args.valueOf("older-than")
-    if (age === undefined) return misuse("It was not said which sessions to delete.", "Write --older-than 30d.")
+    const age = needed(args.valueOf("older-than"), "which sessions to delete", "Write --older-than 30d.")
     const ageMs = age.endsWith("m") ? undefined : readSpan(age)
     if (ageMs === undefined)
       refuseOption("--older-than", "an age such as 12h, 30d or 8w", JSON.stringify(age.slice(0, 40)))

@@ -175,7 +175,7 @@ export const sessionsVerify: Command = {
     askStore(args, world, async ({ store }) => {
       const [id] = args.positionals
       const rows = id === undefined ? await store.sessions() : [await sessionOf(store, id)]
-      const damaged: Damage[] = id === undefined ? (await store.check()).map(ofFile) : []
+      const damaged: Damage[] = id === undefined ? (await store.check()).map((reason) => ({ reason })) : []
       const faults = damaged.length
       let entries = 0
       for (const row of rows) {
@@ -192,8 +192,6 @@ const maxListed = 50
 
 /** What is damaged: a session, or the store's own file where no session can be named. */
 type Damage = { readonly session?: string; readonly reason: string }
-
-const ofFile = (reason: string): Damage => ({ reason })
 
 async function sessionOf(store: Store, id: string): Promise<SessionRow> {
   const row = await store.session(id)
@@ -232,12 +230,11 @@ function answerOf({ sessions, entries, faults }: Counted, damaged: readonly Dama
     json,
     text: () => [
       whole,
-      ...damaged.slice(0, maxListed).map(damageLine),
+      ...damaged
+        .slice(0, maxListed)
+        .map(({ session, reason }) => sentenceOf(`Damaged: ${session ?? "the store's file"}: ${reason}.`)),
       ...(more > 0 ? [`and ${number(more)} more`] : []),
     ],
     failure: { exit: 1, code: "store-corrupt", sentence, next: advice.next, problem: json },
   }
 }
-
-const damageLine = ({ session, reason }: Damage): string =>
-  sentenceOf(`Damaged: ${session ?? "the store's file"}: ${reason}.`)

@@ -66,7 +66,6 @@ function changeWords({ checkpoint, atMs, undone, what, reason }: Explanation["ch
 const isShortening = (reason: string): reason is keyof typeof shortenWords => Object.hasOwn(shortenWords, reason)
 const reasonWords = (reason: string): string => (isShortening(reason) ? shortenWords[reason] : reason)
 
-/** The events of a trace by type, with how many of each. */
 function eventsOf(trace: unknown): readonly string[] {
   if (!Array.isArray(trace)) return []
   const counts = new Map<string, number>()
@@ -164,9 +163,7 @@ function logLine(entry: HistoryEntry, { width, dim }: Paper): string {
   return entry.onBranch === false ? dim(`${head}${words}`) : `${head}${words}`
 }
 
-type Noun = { readonly one: string; readonly several: string }
-
-const nouns: Readonly<Record<EntryType, Noun>> = words.entries
+const nouns: Readonly<Record<EntryType, { readonly one: string; readonly several: string }>> = words.entries
 
 const isType = (type: string): type is EntryType => Object.hasOwn(nouns, type)
 

@@ -13,7 +13,6 @@ import { askEnforced, type Enforced, type EnforcedIds } from "./running-gateway.
 import { sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
-/** Options of every command that signs. */
 export const signingOptions: Options = {
   key: { value: "FILE", help: "the private key to sign with; HOLDFAST_KEY, or the one of keys new, unless given" },
   print: { help: "print the signed command and send nothing; holdfast policy submit sends it" },

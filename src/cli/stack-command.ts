@@ -12,7 +12,7 @@ import {
 } from "../compact/stack/stack.ts"
 import { chooseStack, type StackMatch, type StackRule } from "../gateway/settings/stack-rules.ts"
 import { HoldfastError } from "../message/errors.ts"
-import { type Part, tokens } from "../message/message.ts"
+import { tokens } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { createStackReader, fitToWindow, type StackOptions } from "../session/stack/stack-options.ts"
 import { createMeter, type Meter } from "../tokens/meter.ts"
@@ -43,7 +43,6 @@ const choosing = {
   json: { help: "one JSON object on stdout, and nothing else" },
 }
 
-/** A stack of the configuration, read, with what it takes. */
 type ReadStack = {
   readonly options: StackOptions
   readonly stack: Stack
@@ -135,15 +134,13 @@ function stackLines(stack: Stack, meter: Meter, paper: Paper): readonly string[]
   ]
 }
 
-const textOfPart = (part: Part): string => (part.type === "text" ? part.text : "")
-
 const stackShow: Command = {
   options: { ...choosing, text: { help: "the text as the model reads it" } },
   run: async (args, world) => {
     const found = await readChosen(args, world)
     const { options, meter, windowTokens } = found
     const { stack, events } = fitToWindow(found.stack, options, { meter, windowTokens })
-    const texts = renderStack(stack).map(textOfPart)
+    const texts = renderStack(stack).map((part) => (part.type === "text" ? part.text : ""))
     return {
       json: { ...stackJson(found.stack, meter), windowTokens, events, ...(args.isOn("text") ? { texts } : {}) },
       text: (paper) =>

@@ -136,7 +136,6 @@ function gatewayWords({ gateway, status }: GatewayState): string {
   return `${url} since ${moment(startedMs)} (UTC), version ${version}${whom}${load}${asked}`
 }
 
-/** What a gateway says that it is not ready for, in words. */
 const reasonWords: Readonly<Record<string, string>> = {
   "store-full": "no room is left on the store's disk",
   "store-unavailable": "the store cannot be reached or written; holdfast doctor says why",
@@ -159,7 +158,6 @@ function degradedWords(gateways: readonly GatewayState[]): string {
   return reasons.length === 0 ? "no" : `yes: ${reasons.join("; ")}`
 }
 
-/** What happens, line by line. */
 export const tailCommand: Command = {
   options: { ...storeOptions, json: { help: "each event as a line of JSON" } },
   run: tail,

@@ -6,7 +6,6 @@ import type { Sink } from "./terminal/output.ts"
 /** Everything outside the program that a command may use, except files. */
 export type World = {
   readonly stdin: AsyncIterable<Uint8Array>
-  /** Is stdin a terminal, not a pipe or a file? */
   readonly stdinIsTerminal: boolean
   readonly stdout: Sink
   readonly stderr: Sink

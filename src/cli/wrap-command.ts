@@ -39,7 +39,6 @@ export const wrapCommand: Command = {
   run: wrap,
 }
 
-/** A model call of the client. */
 type WrappedCall = {
   readonly session?: string
   /** It was refused, or its response broke off and the client did not cause that. */

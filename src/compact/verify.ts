@@ -13,7 +13,7 @@ import {
 } from "../message/message.ts"
 import type { PinnedRule } from "../rules/pin.ts"
 import type { Meter } from "../tokens/meter.ts"
-import { adjacencyOf } from "../wire/order.ts"
+import { adjacencyOf } from "../wire/codecs.ts"
 import { rulePresence } from "./pins.ts"
 import type { Infrastructure } from "./stack/separate.ts"
 import { digestOf, ownMessage } from "./standing.ts"

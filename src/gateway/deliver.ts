@@ -5,11 +5,10 @@ import { present } from "../message/present.ts"
 import { runInSteps, runSteps, type Steps } from "../message/steps.ts"
 import type { SessionGuarding } from "../session/record.ts"
 import { createPause } from "../store/pace.ts"
-import { collectEnd, collectStep, startCollect } from "../wire/collect.ts"
 import { decodeResponse } from "../wire/decode.ts"
 import type { SseEvent } from "../wire/sse.ts"
 import type { StreamEvent } from "../wire/stream.ts"
-import { decodeEnd, decodeStep, startDecode } from "../wire/stream-decode.ts"
+import { collectEnd, collectStep, decodeEnd, decodeStep, startCollect, startDecode } from "../wire/stream-steps.ts"
 import type { Exchange } from "./exchange.ts"
 import { ownHeaders, relayedHeaders } from "./http/headers.ts"
 import {
@@ -242,7 +241,6 @@ function asAnswers(error: unknown): unknown {
   return new HoldfastError({ code: "response-invalid", path: "the body", expected: "JSON", found }, { cause: error })
 }
 
-/** Relay a streamed response, tool round by tool round, as it arrives. */
 async function streamAnswer(
   { deps, response, gone }: Exchange,
   { answer, again, format, path }: Delivery,

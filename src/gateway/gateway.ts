@@ -218,7 +218,6 @@ const formatOf = (route: Route) => (route.type === "model-call" ? route.format :
 
 type IncomingExchange = Pick<Exchange, "incoming" | "response" | "arrived">
 
-/** Headers as single strings, by lower-case name. */
 function flatOf(headers: IncomingHttpHeaders): Readonly<Record<string, string | undefined>> {
   const flat: Record<string, string | undefined> = {}
   for (const [name, value] of Object.entries(headers)) flat[name] = Array.isArray(value) ? value.join(", ") : value

@@ -20,14 +20,12 @@ import type { GatewayOptions } from "./settings/gateway-options.ts"
 
 export type LocateDeps = Pick<GatewayOptions, "holdfast" | "limits" | "whenStoreIsAway"> & {
   /** Forks, by the new session's name, that could not be made because the original session could not be read. */
-  readonly uncopied: Map<string, Fork>
+  readonly uncopied: Map<string, NonNullable<Assignment["fork"]>>
   readonly held: ServerState
   readonly lineages: Lineages
   readonly lines: WorkLines
   readonly newSessions: ReturnType<typeof createNewSessions>
 }
-
-type Fork = NonNullable<Assignment["fork"]>
 
 /** A decoded request with its session, and with the full history it refers to, as far as that is known. */
 export type Located = Belonging & {
@@ -139,7 +137,6 @@ const hourMs = 3_600_000
 /** Limit on the tenants counted and on the refused sessions remembered; the oldest are dropped. */
 const maxKept = 10_000
 
-/** Count the sessions that each tenant begins in an hour. */
 export function createNewSessions(limit: number, now: () => number) {
   const counts = new Map<string, Count>()
   const refused = new Map<string, true>()

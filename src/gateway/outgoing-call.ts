@@ -266,7 +266,6 @@ type End = {
   readonly hidden: HiddenRounds
 }
 
-/** Report only the first end of an outgoing call; ignore later ones. */
 function firstOf(onEnd: (end: End) => void): OutgoingCall["ended"] {
   let hasEnded = false
   return (answer, isCut = false, hidden = { rounds: 0, recalled: [] }) => {

@@ -1,9 +1,9 @@
 import type { Format, Part, ToolCallPart } from "../message/message.ts"
 import { namesIn, present } from "../message/present.ts"
 import type { Steps } from "../message/steps.ts"
-import { collectEnd, collectStep, startCollect } from "../wire/collect.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import type { PartStart, StreamEvent } from "../wire/stream.ts"
+import { collectEnd, collectStep, startCollect } from "../wire/stream-steps.ts"
 
 /** Names under which one wire or another says what a tool is to do, in small letters and without separators. */
 const callNames: ReadonlySet<string> = new Set(

@@ -3,7 +3,7 @@ import { fc, runs, sampleOf } from "../../test/support/property.ts"
 import { callId, type Format, formats, tokens } from "../message/message.ts"
 import { readSse, utf8Bytes, utf8Text } from "../wire/sse.ts"
 import type { StreamEvent } from "../wire/stream.ts"
-import { encodeStream } from "../wire/stream-encode.ts"
+import { encodeStream } from "../wire/stream-steps.ts"
 import { createGuard } from "./guard.ts"
 import { guardSse } from "./guard-stream.ts"
 

@@ -19,6 +19,13 @@ export const tableOf = <Name extends string, Value>(
 ): Readonly<Record<Name, Value>> =>
   Object.fromEntries(names.map((name, place) => [name, make(name, place)])) as Record<Name, Value>
 
+/** A figure of each item, added up. */
+export function sumOf<Item>(items: Iterable<Item>, figureOf: (item: Item) => number): number {
+  let sum = 0
+  for (const item of items) sum += figureOf(item)
+  return sum
+}
+
 /** A list cut into runs: an item that `belongs` to the one before it is in its run. */
 export function cutIntoRuns<Item>(
   items: readonly Item[],

@@ -5,8 +5,8 @@ import { type ModelServer, startModelServer } from "../../test/model-server/mode
 import type { Script } from "../../test/model-server/script.ts"
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import { type Format, formats } from "../message/message.ts"
-import { collect } from "../wire/collect.ts"
 import type { StreamEvent } from "../wire/stream.ts"
+import { collect } from "../wire/stream-steps.ts"
 import { type Called, type CallOptions, callModel, type ModelCall, type Retry } from "./call-model.ts"
 
 const key = "sk-very-secret-0123456789"

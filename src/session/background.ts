@@ -97,7 +97,6 @@ async function carriedSummary(live: Live, at: number): Promise<Summary | undefin
 
 type SummaryJob = Omit<Speculation, "key"> & { readonly model: string; readonly format: Format }
 
-/** The job's payload; undefined if it is invalid. */
 function readJob({ payload }: Job): SummaryJob | undefined {
   const value = tryParse(payload)
   if (!isObject(value)) return undefined
@@ -179,7 +178,6 @@ export async function currentSpeculation({ journal, at }: Live): Promise<Specula
   return begun !== undefined && isStillWanted(outline, at, begun.body) ? begun.body : undefined
 }
 
-/** Parse a stored summary; undefined if it is invalid. */
 export function readSummary(json: string): Summary | undefined {
   const value = tryParse(json)
   return isSummary(value) ? value : undefined

@@ -33,9 +33,7 @@ type Compaction =
   | { readonly type: "sent"; readonly wire: string; readonly messages: Transcript; readonly trace: Trace }
   | { readonly type: "held"; readonly trace: Trace }
 
-type HeldReason = Extract<LogEvent, { type: "compaction-held" }>["reason"]
-
-const held = (reason: HeldReason, trace: Trace = []): Compaction => ({
+const held = (reason: Extract<LogEvent, { type: "compaction-held" }>["reason"], trace: Trace = []): Compaction => ({
   type: "held",
   trace: [...trace, { type: "compaction-held", reason }],
 })

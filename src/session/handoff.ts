@@ -8,7 +8,8 @@ import {
   sinceSection,
 } from "../compact/summary/summary.ts"
 import { isSpoken } from "../message/fence.ts"
-import { type Message, messageId, type Transcript, textOfMessage } from "../message/message.ts"
+import { type Message, messageId, textOfMessage } from "../message/message.ts"
+import { sumOf } from "../message/present.ts"
 import { withNewView } from "./history/open-call.ts"
 import { readInherited } from "./history/own-compaction.ts"
 import { budgetOf, type Preparing } from "./history/prepared.ts"
@@ -37,13 +38,13 @@ export async function withHandoff(preparing: Preparing): Promise<Preparing> {
   if (inherited === undefined) return preparing
   const rules = (await knownPins(live)).map((pin) => pin.text)
   const told = withoutRules(call.compacted.asked ? asSaid(inherited) : inherited, rules)
-  const text = contextText(call.frame.messages)
+  const text = call.frame.messages.map(textOfMessage).join("\n")
   const { summary, ...knowledge } = readConversation([], { schema: told.schema, earlier: told })
   const composed = composeDigest(
     { ...knowledge, summary: lostLines(summary, text) },
     {
       budgetTokens: room,
-      covered: call.events.reduce((sum, event) => sum + (event.type === "branch-opened" ? event.left : 0), 0),
+      covered: sumOf(call.events, (event) => (event.type === "branch-opened" ? event.left : 0)),
       shown: new Set(),
       stands: (value) => text.includes(value),
       meter,
@@ -57,7 +58,7 @@ export async function withHandoff(preparing: Preparing): Promise<Preparing> {
     parts: [{ type: "text", text: composed.text }],
   }
   await live.journal.commit(() => [{ type: "handoff-restored", before: newest, message }])
-  const lines = composed.digest.summary.sections.reduce((sum, section) => sum + section.lines.length, 0)
+  const lines = sumOf(composed.digest.summary.sections, (section) => section.lines.length)
   preparing.notes.push({ type: "handoff-restored", lines, tokens: composed.tokens })
   return { ...preparing, call: await withNewView(live, call) }
 }
@@ -97,8 +98,6 @@ function newestSpoken({ call }: Preparing): number | undefined {
 }
 
 const fold = (text: string): string => text.replace(/\s+/g, " ").toLowerCase()
-
-const contextText = (messages: Transcript): string => messages.map(textOfMessage).join("\n")
 
 /** Sections of what was done, and of what is open at the end. */
 const workSections: ReadonlySet<string> = new Set([

@@ -12,7 +12,6 @@ export type Recalled = {
   readonly text: string
   /** The tool that produced it, if known. */
   readonly tool?: string
-  /** Number of lines in the whole text. */
   readonly lines: number
   readonly fromLine: number
   readonly toLine: number

@@ -95,7 +95,6 @@ const recalledBody = (texts: readonly string[], after: number, id: string): Entr
   },
 })
 
-/** The token usage of one call, as reported by the provider. */
 export type UsageReport = { readonly model: string; readonly usage: Usage; readonly calls?: number }
 
 /** Record the usage of calls whose responses are in the history; their requests were not counted, so nothing is learned. */

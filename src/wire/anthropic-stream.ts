@@ -19,28 +19,16 @@ import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
 import {
   type Begun,
   type Collected,
-  closePart,
   type EncodeState,
   type EventReading,
   errorNames,
-  feedPart,
   indexOf,
-  invalid,
   isClientPart,
   type KeptOfEvent,
-  openPart,
   type PartDraft,
   type PartStart,
-  requirePart,
   type StreamCodec,
   type StreamEvent,
-  say,
-  sayEnd,
-  sayError,
-  sayStart,
-  sayStop,
-  sayText,
-  sayUsage,
   type WrittenEvent,
   wireJson,
   writtenPart,
@@ -52,20 +40,20 @@ const readers: ReadonlyMap<string | undefined, (reading: EventReading, json: Jso
   ["content_block_delta", readDelta],
   ["content_block_stop", readBlockStop],
   ["message_delta", readMessageDelta],
-  ["message_stop", sayEnd],
-  ["error", (reading, json) => sayError(reading, member(json, "error"))],
+  ["message_stop", (reading) => reading.end()],
+  ["error", (reading, json) => reading.error(member(json, "error"))],
 ])
 
 /** What one event says. Blocks are numbered on the wire; types that we do not know are relayed. */
 function read(reading: EventReading, json: Json, name: string | undefined): void {
   const readType = readers.get(stringIn(json, "type") ?? name)
-  if (readType === undefined) say(reading, { type: "other" })
+  if (readType === undefined) reading.say({ type: "other" })
   else readType(reading, json)
 }
 
 function readStart(reading: EventReading, message: Json): void {
-  if (reading.state.started) throw invalid(reading.state, "one beginning", "a second one")
-  sayStart(reading, { id: stringIn(message, "id"), model: stringIn(message, "model") })
+  if (reading.state.started) throw reading.invalid("one beginning", "a second one")
+  reading.start({ id: stringIn(message, "id"), model: stringIn(message, "model") })
   readUsageSoFar(reading, member(message, "usage"))
 }
 
@@ -79,7 +67,7 @@ function readUsageSoFar(reading: EventReading, usage: Json | undefined): void {
   }
   const usageWire = overlay(reading.state.usageWire, fields)
   reading.state = { ...reading.state, usageWire }
-  sayUsage(reading, readAnthropicUsage(readJson(usageWire, "response")))
+  reading.usage(readAnthropicUsage(readJson(usageWire, "response")))
 }
 
 const keyOf = (json: Json): string => String(countIn(json, "index") ?? refuseJson(json, "a whole number", "index"))
@@ -101,42 +89,42 @@ function readBlockStart(reading: EventReading, json: Json): void {
   const block = requireObjectIn(json, "content_block")
   const part = begun(block)
   const input = part.part === "tool-call" ? member(block, "input") : undefined
-  const { index } = openPart(reading, keyOf(json), part, input === undefined ? undefined : wireOf(input))
+  const { index } = reading.open(keyOf(json), part, input === undefined ? undefined : wireOf(input))
   if (part.part !== "text" && part.part !== "reasoning") return
   const text = stringIn(block, part.part === "text" ? "text" : "thinking")
   const signature = part.part === "reasoning" ? stringIn(block, "signature") : undefined
-  if (text) sayText(reading, part.part, index, text)
-  if (signature) say(reading, { type: "signature-delta", index, signature })
+  if (text) reading.text(part.part, index, text)
+  if (signature) reading.say({ type: "signature-delta", index, signature })
 }
 
 function readDelta(reading: EventReading, json: Json): void {
   const key = keyOf(json)
-  const { index, part } = requirePart(reading, key).start
+  const { index, part } = reading.part(key).start
   const delta = requireObjectIn(json, "delta")
   const type = stringIn(delta, "type")
-  if (type === "text_delta" && part === "text") sayText(reading, part, index, requireString(delta, "text"))
+  if (type === "text_delta" && part === "text") reading.text(part, index, requireString(delta, "text"))
   else if (type === "thinking_delta" && part === "reasoning")
-    sayText(reading, part, index, requireString(delta, "thinking"))
+    reading.text(part, index, requireString(delta, "thinking"))
   else if (type === "signature_delta" && part === "reasoning")
-    say(reading, { type: "signature-delta", index, signature: requireString(delta, "signature") })
+    reading.say({ type: "signature-delta", index, signature: requireString(delta, "signature") })
   else if (type === "input_json_delta" && part === "tool-call") {
     const text = requireString(delta, "partial_json")
-    if (text !== "") feedPart(reading, key)
-    say(reading, { type: "input-delta", index, text })
-  } else say(reading, { type: "other", index })
+    if (text !== "") reading.feed(key)
+    reading.say({ type: "input-delta", index, text })
+  } else reading.say({ type: "other", index })
 }
 
 function readBlockStop(reading: EventReading, json: Json): void {
   const key = keyOf(json)
-  const { start, fed, input } = requirePart(reading, key)
-  if (!fed && input !== undefined) say(reading, { type: "input-delta", index: start.index, text: input })
-  closePart(reading, key)
+  const { start, fed, input } = reading.part(key)
+  if (!fed && input !== undefined) reading.say({ type: "input-delta", index: start.index, text: input })
+  reading.close(key)
 }
 
 function readMessageDelta(reading: EventReading, json: Json): void {
   readUsageSoFar(reading, member(json, "usage"))
   const reason = stringIn(member(json, "delta"), "stop_reason")
-  if (reason !== undefined) sayStop(reading, anthropicStop(reason))
+  if (reason !== undefined) reading.stop(anthropicStop(reason))
 }
 
 // KeptOfEvent events
@@ -185,9 +173,7 @@ function writeEvents(state: EncodeState, event: StreamEvent): readonly SseEvent[
   }
 }
 
-type PartEvent = Extract<StreamEvent, { readonly index: number }>
-
-function writePartEvent(at: number, event: PartEvent): readonly SseEvent[] {
+function writePartEvent(at: number, event: Extract<StreamEvent, { readonly index: number }>): readonly SseEvent[] {
   const index = write(at)
   const delta = (fields: object): readonly SseEvent[] => [named("content_block_delta", { index, delta: write(fields) })]
   switch (event.type) {

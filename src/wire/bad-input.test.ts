@@ -9,12 +9,10 @@ import { repair } from "../message/repair.ts"
 import type { FileKind } from "../transcript/conversation.ts"
 import { importTranscript } from "../transcript/import.ts"
 import { codecs } from "./codecs.ts"
-import { startCollect } from "./collect.ts"
 import { decodeRequest, decodeResponse } from "./decode.ts"
 import { encodeRequest } from "./encode.ts"
 import { maxBodyLength, maxJsonDepth } from "./json.ts"
-import { startDecode } from "./stream-decode.ts"
-import { startEncode } from "./stream-encode.ts"
+import { startCollect, startDecode, startEncode } from "./stream-steps.ts"
 import { translate } from "./translate.ts"
 
 function problemOf(run: () => unknown): Problem | undefined {

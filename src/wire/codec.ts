@@ -58,7 +58,6 @@ export function noteRead(parts: readonly Part[]): void {
 
 const readFrom = new WeakMap<readonly Part[], { readonly role: Role; readonly wire: Wire | undefined }>()
 
-/** Read one message, given those before it. */
 export function readNextMessage(codec: Codec, item: Json, earlier: readonly Message[]): Message {
   const message = codec.readMessage(item, earlier)
   readFrom.set(message.parts, { role: message.role, wire: message.wire })

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../message/errors.ts"
+import type { Adjacency } from "../message/group.ts"
 import { type Format, formats } from "../message/message.ts"
 import { anthropic } from "./anthropic.ts"
 import { anthropicStream } from "./anthropic-stream.ts"
@@ -32,4 +33,11 @@ export const streamCodecs: Readonly<Record<Format, StreamCodec>> = {
   "openai-chat": chatStream,
   "openai-responses": responsesStream,
   gemini: geminiStream,
+}
+
+/** How closely each format wants results behind their calls; Responses pairs by id alone. */
+export const adjacencyOf: Readonly<Partial<Record<Format, Adjacency>>> = {
+  "anthropic-messages": "turn",
+  "openai-chat": "own",
+  gemini: "turn",
 }

@@ -21,26 +21,16 @@ import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
 import {
   type Begun,
   type Collected,
-  closePart,
-  type DecodeState,
   type EncodeState,
   type EventReading,
   endOf,
   errorNames,
   hasChunk,
-  invalid,
   isClientPart,
   type KeptOfEvent,
-  openPart,
   type PartDraft,
   type StreamCodec,
   type StreamEvent,
-  say,
-  sayError,
-  sayStart,
-  sayStop,
-  sayText,
-  sayUsage,
   type WrittenEvent,
   type WrittenPart,
   wireJson,
@@ -51,7 +41,7 @@ import {
 function read(reading: EventReading, chunk: Json): void {
   const error = member(chunk, "error")
   if (error !== undefined) {
-    sayError(reading, error)
+    reading.error(error)
     return
   }
   const candidate = candidateOf(chunk)
@@ -63,7 +53,7 @@ function read(reading: EventReading, chunk: Json): void {
     readPart(reading, requireObject(part))
   }
   reading.slot = undefined
-  sayUsage(reading, readGeminiUsage(memberSpelled(chunk, "usageMetadata")))
+  reading.usage(readGeminiUsage(memberSpelled(chunk, "usageMetadata")))
   readFinish(reading, candidate, blocked)
 }
 
@@ -82,7 +72,7 @@ function readStart(reading: EventReading, chunk: Json): void {
     (name) => memberSpelled(chunk, name) !== undefined,
   )
   if (reading.state.started || !isChunk) return
-  sayStart(reading, { id: stringIn(chunk, "responseId"), model: stringIn(chunk, "modelVersion") })
+  reading.start({ id: stringIn(chunk, "responseId"), model: stringIn(chunk, "modelVersion") })
 }
 
 /** What a proxy may write out where the API leaves the field out. */
@@ -94,14 +84,14 @@ function readFinish(reading: EventReading, candidate: Json | undefined, blocked:
   if (reason === undefined && !blocked) return
   endText(reading)
   const stop = reason === undefined ? "refusal" : geminiStop(reason, [])
-  sayStop(reading, stop === "end" && reading.state.calls > 0 ? "tool-calls" : stop)
+  reading.stop(stop === "end" && reading.state.calls > 0 ? "tool-calls" : stop)
 }
 
 /** End the text that is open, unless it is of the kind that goes on. It stands in no slot of this chunk. */
 function endText(reading: EventReading, continues?: string): void {
   const { slot } = reading
   reading.slot = undefined
-  for (const key of reading.state.open.keys()) if (key !== continues) closePart(reading, key)
+  for (const key of reading.state.open.keys()) if (key !== continues) reading.close(key)
   reading.slot = slot
 }
 
@@ -115,11 +105,11 @@ function readPart(reading: EventReading, part: Json): void {
 /** A part that is no text comes whole in one chunk. */
 function readWhole(reading: EventReading, part: Json, signature: string | undefined): void {
   endText(reading)
-  const { part: kind, input } = beginning(reading.state, part)
-  const { index } = openPart(reading, "part", kind)
-  if (input !== undefined) say(reading, { type: "input-delta", index, text: input })
-  if (signature !== undefined) say(reading, { type: "signature-delta", index, signature })
-  closePart(reading, "part")
+  const { part: kind, input } = beginning(reading, part)
+  const { index } = reading.open("part", kind)
+  if (input !== undefined) reading.say({ type: "input-delta", index, text: input })
+  if (signature !== undefined) reading.say({ type: "signature-delta", index, signature })
+  reading.close("part")
 }
 
 /** A signature seals the text before it: what follows is another part. */
@@ -127,23 +117,23 @@ function readText(reading: EventReading, part: Json, signature: string | undefin
   const text = requireString(part, "text")
   const kind = isTrue(part, "thought") ? "reasoning" : "text"
   if (text === "" && signature === undefined) {
-    say(reading, { type: "other" })
+    reading.say({ type: "other" })
     return
   }
   endText(reading, kind)
-  const { index } = reading.state.open.get(kind)?.start ?? openPart(reading, kind, { part: kind })
-  if (text !== "") sayText(reading, kind, index, text)
+  const { index } = reading.state.open.get(kind)?.start ?? reading.open(kind, { part: kind })
+  if (text !== "") reading.text(kind, index, text)
   if (signature === undefined) return
-  say(reading, { type: "signature-delta", index, signature })
-  closePart(reading, kind)
+  reading.say({ type: "signature-delta", index, signature })
+  reading.close(kind)
 }
 
-function beginning(state: DecodeState, part: Json): { readonly part: Begun; readonly input?: string } {
-  const place = `m0.${state.parts}`
+function beginning(reading: EventReading, part: Json): { readonly part: Begun; readonly input?: string } {
+  const place = `m0.${reading.state.parts}`
   const call = memberSpelled(part, "functionCall")
   if (call !== undefined) {
     const partial = memberSpelled(call, "partialArgs") !== undefined || isTrue(call, "willContinue")
-    if (partial) throw invalid(state, "a whole function call", "a piece of one")
+    if (partial) throw reading.invalid("a whole function call", "a piece of one")
     const id = callId(stringIn(call, "id") ?? place)
     const args = member(call, "args")
     const input = args === undefined ? undefined : wireOf(args)

@@ -8,12 +8,10 @@ export const maxBodyLength = 100_000_000
 /** Whether a malformed value is reported as an invalid request or an invalid response. */
 type Origin = "request" | "response"
 
-type Source = { readonly text: string; readonly tape: Tape; readonly origin: Origin }
-
 /** A value of a JSON text together with its position: read it by `value`, copy its text by position. */
 export type Json = {
   readonly value: unknown
-  readonly source: Source
+  readonly source: { readonly text: string; readonly tape: Tape; readonly origin: Origin }
   readonly at: number
   readonly parent?: Json
   readonly key?: string | number
@@ -133,7 +131,10 @@ function parse(text: string): unknown {
     const reason = cause instanceof Error ? cause.message : String(cause)
     const position = /position (\d+)/.exec(reason)
     const offset = position === null ? Math.max(0, text.length - 1) : Number(position[1])
-    throw new HoldfastError({ code: "json-invalid", offset, reason: shorten(reason) }, { cause })
+    throw new HoldfastError(
+      { code: "json-invalid", offset, reason: reason.length > 200 ? `${reason.slice(0, 200)}…` : reason },
+      { cause },
+    )
   }
 }
 
@@ -154,8 +155,6 @@ function isDeeperThan(value: unknown, depth: number): boolean {
     if (isDeeperThan(inner, depth - 1)) return true
   return false
 }
-
-const shorten = (reason: string): string => (reason.length > 200 ? `${reason.slice(0, 200)}…` : reason)
 
 export function spanOf({ source, at }: Json): Span {
   return { start: source.tape.starts[at] ?? 0, end: source.tape.ends[at] ?? 0 }

@@ -10,10 +10,10 @@ import { brokenTranscript, goodTranscript } from "../../test/support/transcripts
 import type { CheckOptions } from "../message/group.ts"
 import { type Format, formats, type Message } from "../message/message.ts"
 import { repair } from "../message/repair.ts"
+import { adjacencyOf } from "./codecs.ts"
 import { decodeRequest } from "./decode.ts"
 import { encodeRequest } from "./encode.ts"
 import { isObject } from "./json.ts"
-import { adjacencyOf } from "./order.ts"
 import { translate } from "./translate.ts"
 
 /** What the provider would say of a body, as far as calls and results go. */

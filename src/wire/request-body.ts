@@ -46,8 +46,6 @@ type ChatMessage =
     }
   | { role: "tool"; tool_call_id: string; content: string | ChatText[] }
 
-type ChatBody = { model: string; messages: ChatMessage[]; max_completion_tokens?: number }
-
 type ResponsesPart =
   | { type: "input_text"; text: string }
   | { type: "input_image"; image_url?: string; detail: "low" | "high" | "auto" }
@@ -76,7 +74,7 @@ type GeminiBody = {
 
 type Bodies = {
   readonly "anthropic-messages": AnthropicBody
-  readonly "openai-chat": ChatBody
+  readonly "openai-chat": { model: string; messages: ChatMessage[]; max_completion_tokens?: number }
   readonly "openai-responses": ResponsesBody
   readonly gemini: GeminiBody
 }

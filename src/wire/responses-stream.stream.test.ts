@@ -1,9 +1,7 @@
 import { expect, test } from "vitest"
-import { collect } from "./collect.ts"
 import { readSse, utf8Bytes, utf8Text } from "./sse.ts"
 import { indexOf, type StreamEvent } from "./stream.ts"
-import { decodeStream } from "./stream-decode.ts"
-import { encodeStream } from "./stream-encode.ts"
+import { collect, decodeStream, encodeStream } from "./stream-steps.ts"
 
 const format = "openai-responses"
 type Draft = readonly [type: string, fields: object]

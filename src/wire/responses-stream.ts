@@ -21,28 +21,16 @@ import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
 import {
   type Begun,
   type Collected,
-  closePart,
   type EncodeState,
   type EventReading,
   errorNames,
-  feedPart,
   indexOf,
-  invalid,
   isClientPart,
   type KeptOfEvent,
-  openPart,
   type PartDraft,
   type PartStart,
-  requirePart,
   type StreamCodec,
   type StreamEvent,
-  say,
-  sayEnd,
-  sayError,
-  sayStart,
-  sayStop,
-  sayText,
-  sayUsage,
   type WrittenEvent,
   type WrittenPart,
   wireJson,
@@ -57,15 +45,12 @@ const readers: ReadonlyMap<string, (reading: EventReading, json: Json) => void> 
   ["response.reasoning_text.delta", (reading, json) => readDelta(reading, json, "reasoning-delta")],
   ["response.function_call_arguments.delta", (reading, json) => readDelta(reading, json, "input-delta")],
   ["response.custom_tool_call_input.delta", (reading, json) => readDelta(reading, json, "input-delta")],
-  [
-    "response.output_item.added",
-    (reading, json) => openPart(reading, keyOf(json), begun(requireObjectIn(json, "item"))),
-  ],
+  ["response.output_item.added", (reading, json) => reading.open(keyOf(json), begun(requireObjectIn(json, "item")))],
   ["response.output_item.done", readDone],
   ["response.completed", readEnd],
   ["response.incomplete", readEnd],
-  ["response.failed", (reading, json) => sayError(reading, member(requireObjectIn(json, "response"), "error"))],
-  ["error", (reading, json) => sayError(reading, member(json, "error") ?? json)],
+  ["response.failed", (reading, json) => reading.error(member(requireObjectIn(json, "response"), "error"))],
+  ["error", (reading, json) => reading.error(member(json, "error") ?? json)],
 ])
 
 /** What one event says. Each output item is a part; event types that we do not know are relayed. */
@@ -77,7 +62,7 @@ function read(reading: EventReading, json: Json, name = ""): void {
 
 function readOther(reading: EventReading, json: Json): void {
   const part = reading.state.open.get(String(countIn(json, "output_index")))
-  say(reading, { type: "other", ...present({ index: part?.start.index }) })
+  reading.say({ type: "other", ...present({ index: part?.start.index }) })
 }
 
 const keyOf = (json: Json): string =>
@@ -86,7 +71,7 @@ const keyOf = (json: Json): string =>
 function readStart(reading: EventReading, response: Json): void {
   if (reading.state.started) return
   const createdAt = countIn(response, "created_at")
-  sayStart(reading, { id: stringIn(response, "id"), model: stringIn(response, "model"), createdAt })
+  reading.start({ id: stringIn(response, "id"), model: stringIn(response, "model"), createdAt })
 }
 
 /** An item is whatever the reader of whole answers takes it for. */
@@ -101,10 +86,10 @@ function begun(item: Json): Begun {
 
 function readDelta(reading: EventReading, json: Json, type: "text-delta" | "reasoning-delta" | "input-delta"): void {
   const key = keyOf(json)
-  const { index } = requirePart(reading, key).start
+  const { index } = reading.part(key).start
   const text = requireString(json, "delta")
-  feedPart(reading, key)
-  say(reading, { type, index, text })
+  reading.feed(key)
+  reading.say({ type, index, text })
 }
 
 /** What was not streamed is told when the item is done: an item may come whole, without a delta or even a beginning. */
@@ -114,12 +99,12 @@ function readDone(reading: EventReading, json: Json): void {
   const known = reading.state.open.get(key)
   const whole = begun(item)
   const { parts } = readMessage(item, [])
-  if (known !== undefined && !isSame(whole, known.start)) throw invalid(reading.state, "the item that began", "another")
-  const start = known?.start ?? openPart(reading, key, whole)
+  if (known !== undefined && !isSame(whole, known.start)) throw reading.invalid("the item that began", "another")
+  const start = known?.start ?? reading.open(key, whole)
   if (known?.fed !== true) sayWhole(reading, item, parts, start)
   const seal = start.part === "reasoning" ? stringIn(item, "encrypted_content") : undefined
-  if (seal !== undefined) say(reading, { type: "signature-delta", index: start.index, signature: seal })
-  closePart(reading, key)
+  if (seal !== undefined) reading.say({ type: "signature-delta", index: start.index, signature: seal })
+  reading.close(key)
 }
 
 /** A call keeps its id and name: one that changes them could pass a check as one tool and run as another. */
@@ -133,23 +118,23 @@ function sayWhole(reading: EventReading, item: Json, parts: readonly Part[], { i
     const input = memberOf(item, ["arguments", "input", "action", "operation"])
     if (input === undefined) return
     const text = typeof input.value === "string" ? input.value : wireOf(input)
-    say(reading, { type: "input-delta", index, text })
+    reading.say({ type: "input-delta", index, text })
     return
   }
   const text = parts.flatMap((one) => (one.type === "text" || one.type === "reasoning" ? one.text : [])).join("")
-  if (text !== "" && part !== "other") sayText(reading, part, index, text)
+  if (text !== "" && part !== "other") reading.text(part, index, text)
 }
 
 /** A backend may leave the finished answer's output out; whether it calls tools is known from what was streamed. */
 function readEnd(reading: EventReading, json: Json): void {
   const response = requireObjectIn(json, "response")
-  sayUsage(reading, readResponsesUsage(member(response, "usage")))
+  reading.usage(readResponsesUsage(member(response, "usage")))
   const output = member(response, "output")
   const listed = output !== undefined && Array.isArray(output.value) && output.value.length > 0
   const items = listed ? elements(output) : reading.state.calls > 0 ? [readJson(someCall, "response")] : []
   const messages = items.map((item) => readMessage(item, []))
-  sayStop(reading, responsesStop(response, messages))
-  sayEnd(reading)
+  reading.stop(responsesStop(response, messages))
+  reading.end()
 }
 
 /** Stands for the calls that were streamed: all that matters is that there was one. */

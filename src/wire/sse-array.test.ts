@@ -1,7 +1,16 @@
 import { expect, test } from "vitest"
 import { fc, runs } from "../../test/support/property.ts"
-import { createSseEvent, replaceData, type SseEvent, utf8Bytes, utf8Text } from "./sse.ts"
-import { arrayEnd, arrayStep, startArray, writeArrayEvent } from "./sse-array.ts"
+import {
+  arrayEnd,
+  arrayStep,
+  createSseEvent,
+  replaceData,
+  type SseEvent,
+  startArray,
+  utf8Bytes,
+  utf8Text,
+  writeArrayEvent,
+} from "./sse.ts"
 
 const numRuns = 3 * runs
 const seeded = { seed: 20_261_115, numRuns }

@@ -2,7 +2,7 @@ import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 
 /** A larger event is refused: twice the largest body that a model API takes (Anthropic: 32 MB). */
-export const maxEventLength = 64_000_000
+const maxEventLength = 64_000_000
 
 /**
  * One event of a server-sent stream, or a comment, or (`cut`) what was left when the stream ended inside an event.
@@ -90,7 +90,7 @@ function endOfLine(bytes: Uint8Array, from: number): number {
   return at < 0 ? bytes.length : at
 }
 
-export const eventTooLarge = ({ limit }: { readonly limit: number }): HoldfastError =>
+const eventTooLarge = ({ limit }: { readonly limit: number }): HoldfastError =>
   new HoldfastError({ code: "stream-event-too-large", limit })
 
 function stateOf({ bytes, from, pending, limit, line, fields, afterCr, mark }: Scan): SseState {
@@ -181,10 +181,10 @@ export const utf8Text = (bytes: Uint8Array): string => decoder.decode(bytes)
 export const utf8Bytes = (text: string): Uint8Array => encoder.encode(text)
 
 /** Bytes that wait for the rest of their event, in pieces of falling size: adding to them never copies them all. */
-export type Pending = { readonly bytes: Uint8Array; readonly before: Pending; readonly length: number } | undefined
+type Pending = { readonly bytes: Uint8Array; readonly before: Pending; readonly length: number } | undefined
 
 /** Add bytes; a piece is copied only into one at least as large, so that any chunking costs little more than one pass. */
-export function append(pending: Pending, bytes: Uint8Array): Pending {
+function append(pending: Pending, bytes: Uint8Array): Pending {
   if (bytes.length === 0) return pending
   let last: Uint8Array = bytes.slice()
   let before = pending
@@ -196,7 +196,7 @@ export function append(pending: Pending, bytes: Uint8Array): Pending {
 }
 
 /** All that waits and `bytes` after it, as a copy of its own. */
-export function join(pending: Pending, bytes: Uint8Array): Uint8Array {
+function join(pending: Pending, bytes: Uint8Array): Uint8Array {
   const whole = new Uint8Array(lengthOf(pending) + bytes.length)
   let end = whole.length - bytes.length
   whole.set(bytes, end)
@@ -207,7 +207,7 @@ export function join(pending: Pending, bytes: Uint8Array): Uint8Array {
   return whole
 }
 
-export const lengthOf = (pending: Pending): number => pending?.length ?? 0
+const lengthOf = (pending: Pending): number => pending?.length ?? 0
 
 /** An event of our own. */
 export function createSseEvent(data: string, name?: string): SseEvent {
@@ -241,3 +241,87 @@ export function replaceData(event: SseEvent, data: string, name: string | undefi
 }
 
 const lineEndOf = (line: string): string => /(?:\r\n|\n|\r)$/.exec(line)?.[0] ?? "\n"
+
+/** The second framing, Gemini's without `alt=sse`: a JSON array whose elements arrive one by one. Where its parser stands between two chunks. */
+export type ArrayState = {
+  readonly limit: number
+  readonly pending: Pending
+  /** Bytes before the element that has begun: bracket, comma and white space. */
+  readonly lead: number
+  /** How many containers are open; the array itself is one. */
+  readonly depth: number
+  readonly quoted: boolean
+  readonly escaped: boolean
+}
+
+export function startArray(limit: number = maxEventLength): ArrayState {
+  return { limit, pending: undefined, lead: 0, depth: 0, quoted: false, escaped: false }
+}
+
+type ArrayScan = { -readonly [Name in keyof ArrayState]: ArrayState[Name] } & { from: number }
+
+const quote = 0x22
+const backslash = 0x5c
+const isOpening = (byte: number): boolean => byte === 0x7b || byte === 0x5b
+const isClosing = (byte: number): boolean => byte === 0x7d || byte === 0x5d
+
+/** Read the next bytes: an event for each element that is whole, raw with what stood before it; the closing bracket is a comment. */
+export function arrayStep(state: ArrayState, bytes: Uint8Array): readonly [ArrayState, readonly SseEvent[]] {
+  if (lengthOf(state.pending) > state.limit) throw eventTooLarge(state)
+  const scan: ArrayScan = { ...state, from: 0 }
+  const events: SseEvent[] = []
+  for (let at = 0; at < bytes.length; at++) {
+    const closed = readArrayByte(scan, bytes[at] ?? 0)
+    if (closed !== "nothing") {
+      const raw = join(scan.pending, bytes.subarray(scan.from, at + 1))
+      if (raw.length > state.limit) break
+      events.push(closed === "array" ? commentOf(raw) : elementOf(raw, scan.lead))
+      scan.pending = undefined
+      scan.from = at + 1
+      scan.lead = 0
+    }
+  }
+  const { from, ...rest } = scan
+  const pending = append(scan.pending, bytes.subarray(from))
+  if (events.length === 0 && lengthOf(pending) > state.limit) throw eventTooLarge(state)
+  return [{ ...rest, pending }, events]
+}
+
+export function arrayEnd(state: ArrayState): readonly SseEvent[] {
+  if (lengthOf(state.pending) > state.limit) throw eventTooLarge(state)
+  const rest = join(state.pending, new Uint8Array(0))
+  if (rest.length === 0) return []
+  return [state.depth > 0 ? { ...elementOf(rest, state.lead), type: "cut" } : commentOf(rest)]
+}
+
+function readArrayByte(scan: ArrayScan, byte: number): "nothing" | "element" | "array" {
+  if (scan.quoted) {
+    if (scan.escaped) scan.escaped = false
+    else if (byte === backslash) scan.escaped = true
+    else if (byte === quote) scan.quoted = false
+    return "nothing"
+  }
+  if (byte === quote) scan.quoted = true
+  else if (isOpening(byte)) scan.depth++
+  else if (isClosing(byte)) {
+    scan.depth--
+    return scan.depth === 1 ? "element" : scan.depth === 0 ? "array" : "nothing"
+  }
+  if (scan.depth < 2 && !(scan.depth === 1 && scan.quoted)) scan.lead++
+  return "nothing"
+}
+
+const commentOf = (raw: Uint8Array): SseEvent => ({ type: "comment", data: "", raw, framing: "array" })
+
+function elementOf(raw: Uint8Array, lead: number): SseEvent {
+  return { type: "event", data: utf8Text(raw.subarray(lead)), raw, framing: "array" }
+}
+
+/** The bytes of an event in an array stream of which `written` elements have gone out: as they came where brackets and commas still fit. */
+export function writeArrayEvent(event: SseEvent, written: number): Uint8Array {
+  if (event.type === "comment") return written === 0 ? utf8Bytes("[]") : event.raw
+  const text = utf8Text(event.raw)
+  const opens = /^[\s\uFEFF]*\[/.test(text)
+  if (event.framing === "array" && opens === (written === 0)) return event.raw
+  return utf8Bytes(`${written === 0 ? "[" : ",\r\n"}${event.data}`)
+}

@@ -1,11 +1,9 @@
 import { expect, test } from "vitest"
 import { fc, runs } from "../../test/support/property.ts"
 import { callId, type Format, formats, tokens } from "../message/message.ts"
-import { collect } from "./collect.ts"
 import { readSse, utf8Bytes, utf8Text } from "./sse.ts"
 import { type StreamEvent, withoutWire } from "./stream.ts"
-import { decodeStream } from "./stream-decode.ts"
-import { encodeStream } from "./stream-encode.ts"
+import { collect, decodeStream, encodeStream } from "./stream-steps.ts"
 
 /** For each of the four formats. */
 const numRuns = runs

@@ -3,12 +3,9 @@ import { parseJson } from "../../test/model-server/json.ts"
 import type { Output } from "../../test/model-server/script.ts"
 import { createScriptedModel } from "../../test/model-server/scripted-model.ts"
 import { type Format, formats } from "../message/message.ts"
-import { collect } from "./collect.ts"
 import { decodeResponse } from "./decode.ts"
-import { readSse, type SseEvent, utf8Bytes, utf8Text } from "./sse.ts"
-import { arrayEnd, arrayStep, startArray, writeArrayEvent } from "./sse-array.ts"
-import { decodeStream } from "./stream-decode.ts"
-import { encodeStream } from "./stream-encode.ts"
+import { arrayEnd, arrayStep, readSse, type SseEvent, startArray, utf8Bytes, utf8Text, writeArrayEvent } from "./sse.ts"
+import { collect, decodeStream, encodeStream } from "./stream-steps.ts"
 
 const requests: Readonly<Record<Format, (stream: boolean) => readonly [path: string, body: object]>> = {
   "anthropic-messages": (stream) => ["/v1/messages", { model: "m", stream, messages: [] }],

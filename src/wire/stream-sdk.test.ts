@@ -3,11 +3,9 @@ import { GoogleGenAI } from "@google/genai"
 import OpenAI from "openai"
 import { expect, test } from "vitest"
 import { callId, type Format, formats, tokens } from "../message/message.ts"
-import { collect } from "./collect.ts"
 import { readSse } from "./sse.ts"
 import { indexOf, type StreamEvent, withoutWire } from "./stream.ts"
-import { decodeStream } from "./stream-decode.ts"
-import { encodeStream } from "./stream-encode.ts"
+import { collect, decodeStream, encodeStream } from "./stream-steps.ts"
 
 /** What a vendor's own client makes of a stream. */
 type Heard = {

@@ -1,12 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { fc, runs } from "../../test/support/property.ts"
 import { type Format, formats, type Part, type StopReason } from "../message/message.ts"
-import { collect } from "./collect.ts"
 import { decodeResponse } from "./decode.ts"
 import { readSse, utf8Bytes, utf8Text } from "./sse.ts"
 import { indexOf, type StreamEvent, withoutWire } from "./stream.ts"
-import { decodeStream } from "./stream-decode.ts"
-import { encodeStream } from "./stream-encode.ts"
+import { collect, decodeStream, encodeStream } from "./stream-steps.ts"
 
 /** For each of the four formats. */
 const numRuns = runs

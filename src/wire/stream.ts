@@ -127,9 +127,6 @@ export type DecodeState = {
 /** One statement of an SSE event, and the index in its list that it was read from. */
 export type WireStatement = { readonly said: StreamStatement; readonly slot: number | undefined }
 
-/** An SSE event while it is read: the state so far, what the event said so far, and the index in its list that is being read. */
-export type EventReading = { state: DecodeState; readonly said: WireStatement[]; slot: number | undefined }
-
 /** An unfinished part while a stream is written. */
 export type WrittenPart = {
   readonly start: StreamEvent & PartStart
@@ -235,7 +232,6 @@ export type StreamCodec = {
   readonly readEnd: (state: DecodeState) => readonly StreamStatement[]
   /** Write what is kept of one SSE event over its original text. The state already includes these events. */
   readonly rewrite: (state: EncodeState, relayed: KeptOfEvent) => WrittenEvent
-  /** Write an event of our own. The state already includes it. */
   readonly write: (state: EncodeState, event: StreamEvent) => WrittenEvent
   /** Build the response as a client would send it back in its next request. */
   readonly assemble: (collected: Collected) => ModelResponse
@@ -253,96 +249,96 @@ export type Begun =
 
 const clientKinds: ReadonlySet<CallKind> = new Set(["function", "custom", "other", "approval"])
 
-/** Note what the SSE event says. */
-export function say({ said, slot }: EventReading, statement: StreamStatement): void {
-  said.push({ said: statement, slot })
-}
-
-/** Open the part that the wire calls `key`. */
-export function openPart(reading: EventReading, key: string, begun: Begun, input?: OpenPart["input"]): PartStart {
-  const { state } = reading
-  if (state.open.has(key)) throw invalid(state, "a part that has not begun", "one that has")
-  const start: PartStart = { type: "part-start", index: state.parts, ...begun }
-  const open = new Map(state.open).set(key, { start, fed: false, ...present({ input }) })
-  const calls = state.calls + (begun.part === "tool-call" && clientKinds.has(begun.kind) ? 1 : 0)
-  reading.state = { ...state, parts: state.parts + 1, calls, open }
-  say(reading, start)
-  return start
-}
-
-/** End an open part. */
-export function closePart(reading: EventReading, key: string): void {
-  const { index } = requirePart(reading, key).start
-  const open = new Map(reading.state.open)
-  open.delete(key)
-  reading.state = { ...reading.state, open }
-  say(reading, { type: "part-end", index })
-}
-
-/** Record that content has arrived, so that the input of the opening event is not used instead. */
-export function feedPart(reading: EventReading, key: string, input?: OpenPart["input"]): void {
-  const { state } = reading
-  const part = requirePart(reading, key)
-  if (part.fed && input === undefined) return
-  const open = new Map(state.open).set(key, { ...part, fed: true, ...present({ input }) })
-  reading.state = { ...state, open }
-}
-
-/** The open part of that name. Throws a Problem if there is none. */
-export function requirePart({ state }: EventReading, key: string): OpenPart {
-  const part = state.open.get(key)
-  if (part === undefined) throw invalid(state, "a part that has begun", "one that has not")
-  return part
-}
-
 /** In most formats we can write only tool calls that the client runs: a provider's own calls come with the provider's results. */
 export const isClientPart = (start: PartStart): boolean =>
   start.part === "tool-call" ? start.kind === "function" || start.kind === "custom" : start.part !== "other"
 
-export const invalid = ({ after }: DecodeState, expected: string, found: string): HoldfastError =>
-  new HoldfastError({ code: "stream-invalid", event: after, expected, found })
+type ReadSoFar = { state: DecodeState; slot: number | undefined; readonly said: WireStatement[] }
 
-type StartNames = {
-  readonly id: string | undefined
-  readonly model: string | undefined
-  readonly createdAt?: number | undefined
+/** An SSE event while it is read: the state so far, what the event said so far, and the index in its list that is being read. */
+export type EventReading = ReturnType<typeof startReading>
+
+export function startReading(state: DecodeState) {
+  const reading: ReadSoFar = { state, slot: undefined, said: [] }
+  /** Note what the SSE event says. */
+  const say = (said: StreamStatement): void => void reading.said.push({ said, slot: reading.slot })
+  return Object.assign(reading, { say, ...partsIn(reading, say), ...statementsIn(reading, say) })
 }
 
-export function sayStart(reading: EventReading, names: StartNames): void {
-  reading.state = { ...reading.state, started: true }
-  say(reading, { type: "response-start", ...present(names) })
+const partsIn = (reading: ReadSoFar, say: (said: StreamStatement) => void) => {
+  const invalid = (expected: string, found: string): HoldfastError =>
+    new HoldfastError({ code: "stream-invalid", event: reading.state.after, expected, found })
+  /** The open part of that name. Throws a Problem if there is none. */
+  const part = (key: string): OpenPart => {
+    const known = reading.state.open.get(key)
+    if (known === undefined) throw invalid("a part that has begun", "one that has not")
+    return known
+  }
+  return {
+    invalid,
+    part,
+    /** Open the part that the wire calls `key`. */
+    open: (key: string, begun: Begun, input?: OpenPart["input"]): PartStart => {
+      const { state } = reading
+      if (state.open.has(key)) throw invalid("a part that has not begun", "one that has")
+      const start: PartStart = { type: "part-start", index: state.parts, ...begun }
+      const open = new Map(state.open).set(key, { start, fed: false, ...present({ input }) })
+      const calls = state.calls + (begun.part === "tool-call" && clientKinds.has(begun.kind) ? 1 : 0)
+      reading.state = { ...state, parts: state.parts + 1, calls, open }
+      say(start)
+      return start
+    },
+    close: (key: string): void => {
+      const { index } = part(key).start
+      const open = new Map(reading.state.open)
+      open.delete(key)
+      reading.state = { ...reading.state, open }
+      say({ type: "part-end", index })
+    },
+    /** Record that content has arrived, so that the input of the opening event is not used instead. */
+    feed: (key: string, input?: OpenPart["input"]): void => {
+      const known = part(key)
+      if (known.fed && input === undefined) return
+      const open = new Map(reading.state.open).set(key, { ...known, fed: true, ...present({ input }) })
+      reading.state = { ...reading.state, open }
+    },
+  }
 }
 
-/** More of a text or of reasoning. */
-export const sayText = (reading: EventReading, part: "text" | "reasoning", index: number, text: string): void =>
-  say(reading, { type: part === "text" ? "text-delta" : "reasoning-delta", index, text })
-
-export function sayStop(reading: EventReading, stop: StopReason): void {
-  reading.state = { ...reading.state, stop }
-  say(reading, { type: "response-stop", stop })
-}
-
-export function sayUsage(reading: EventReading, usage: Usage | undefined): void {
-  if (usage === undefined) return
-  reading.state = { ...reading.state, usage }
-  say(reading, { type: "usage", usage })
-}
-
-/** The response is complete. */
-export function sayEnd(reading: EventReading): void {
-  say(reading, endOf(reading.state))
-  reading.state = { ...reading.state, closed: true }
-}
+const statementsIn = (reading: ReadSoFar, say: (said: StreamStatement) => void) => ({
+  /** More of a text or of reasoning. */
+  text: (part: "text" | "reasoning", index: number, text: string): void =>
+    say({ type: part === "text" ? "text-delta" : "reasoning-delta", index, text }),
+  start: (
+    names: { [Name in "id" | "model"]: string | undefined } & { readonly createdAt?: number | undefined },
+  ): void => {
+    reading.state = { ...reading.state, started: true }
+    say({ type: "response-start", ...present(names) })
+  },
+  stop: (stop: StopReason): void => {
+    reading.state = { ...reading.state, stop }
+    say({ type: "response-stop", stop })
+  },
+  usage: (usage: Usage | undefined): void => {
+    if (usage === undefined) return
+    reading.state = { ...reading.state, usage }
+    say({ type: "usage", usage })
+  },
+  /** The response is complete. */
+  end: (): void => {
+    say(endOf(reading.state))
+    reading.state = { ...reading.state, closed: true }
+  },
+  /** An error object of any provider, which ends the stream. */
+  error: (error: Json | undefined): void => {
+    const type = stringIn(error, "type") ?? stringIn(error, "code") ?? stringIn(error, "status") ?? "error"
+    const message = stringIn(error, "message") ?? (typeof error?.value === "string" ? error.value : "no message")
+    const status = present({ status: countIn(error, "code") })
+    say({ type: "error", problem: { code: "upstream-error", type, message, ...status } })
+    reading.state = { ...reading.state, closed: true }
+  },
+})
 
 export function endOf({ stop, usage }: DecodeState): StreamStatement {
   return { type: "response-end", stop: stop ?? "other", ...present({ usage }) }
-}
-
-/** An error object of any provider, which ends the stream. */
-export function sayError(reading: EventReading, error: Json | undefined): void {
-  const type = stringIn(error, "type") ?? stringIn(error, "code") ?? stringIn(error, "status") ?? "error"
-  const message = stringIn(error, "message") ?? (typeof error?.value === "string" ? error.value : "no message")
-  const status = present({ status: countIn(error, "code") })
-  say(reading, { type: "error", problem: { code: "upstream-error", type, message, ...status } })
-  reading.state = { ...reading.state, closed: true }
 }

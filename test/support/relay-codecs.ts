@@ -4,8 +4,7 @@ import { decodeRequest, decodeResponse } from "../../src/wire/decode.ts"
 import { encodeRequest } from "../../src/wire/encode.ts"
 import { type SseEvent, sseEnd, sseStep, startSse, utf8Bytes } from "../../src/wire/sse.ts"
 import type { StreamEvent } from "../../src/wire/stream.ts"
-import { decodeEnd, decodeStep, startDecode } from "../../src/wire/stream-decode.ts"
-import { encodeEnd, encodeStep, startEncode } from "../../src/wire/stream-encode.ts"
+import { decodeEnd, decodeStep, encodeEnd, encodeStep, startDecode, startEncode } from "../../src/wire/stream-steps.ts"
 import type { RelayOptions, StreamTransform } from "../model-server/relay.ts"
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })

@@ -120,7 +120,6 @@ export const oneOf = <const Names extends readonly string[]>(names: Names) =>
 
 export const yesOrNo = () => z.boolean({ error: "true or false" })
 
-/** Limit on the items of a list. */
 const maxItems = 1000
 
 export const list = <Item extends z.ZodType>(item: Item, what: string) =>

@@ -15,7 +15,6 @@ export type Env = Readonly<Record<string, string | undefined>>
 /** HOLDFAST_LOG_FORMAT for `log-format`. */
 const variableOf = (flag: string): string => `HOLDFAST_${flag.toUpperCase().replaceAll("-", "_")}`
 
-/** A setting as given, and the flag or variable that gave it. */
 type GivenText = { readonly source: string; readonly text: string }
 
 /** A flag, else its variable. An empty variable says nothing. */
@@ -51,7 +50,6 @@ const yesOrNo: Read<boolean> = (text) => {
   return yes.includes(word) ? true : no.includes(word) ? false : undefined
 }
 
-/** Read all flags and variables; `faults` has the invalid ones. */
 export function readFlags(flags: Flags, env: Env) {
   const faults: ConfigFault[] = []
   const read = <Value>(name: FlagName, how: Read<Value>, expected: string): Value | undefined => {

@@ -7,10 +7,8 @@ import type { Env } from "./flags.ts"
 /** Who knows a secret: clients, who have to send it; the gateway alone; an upstream, as its key or in a header; the store's database. */
 export type SecretUse = "client" | "gateway" | "upstream" | "header" | "store"
 
-/** A secret that the configuration names, and where it was found. */
 export type OpenedSecret = { readonly ref: SecretRef; readonly use: SecretUse; readonly value: string }
 
-/** Opens secrets as the configuration is read. */
 export type Secrets = {
   /** The secret of a reference; empty, and a fault, if it cannot be had. */
   readonly open: (ref: SecretRef, path: Path, use: SecretUse) => string
@@ -25,7 +23,6 @@ const maxBytes = 64 * 1024
 /** Characters of a token that nobody guesses: 64 bits if they are hexadecimal digits. */
 const shortestToken = 16
 
-/** A secret, or why it is missing. */
 type Found = { readonly value: string } | { readonly missing: string }
 
 export function createSecrets(env: Env, place: ConfigPlace): Secrets {

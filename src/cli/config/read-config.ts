@@ -7,7 +7,6 @@ import type { Parsed } from "./check-config.ts"
 import type { Config } from "./config-schema.ts"
 import { type ConfigFault, type ConfigPlace, faultAt } from "./fault.ts"
 
-/** A configuration that was read from a file. */
 export type ConfigFile = {
   /** As it was named. */
   readonly name: string

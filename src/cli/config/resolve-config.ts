@@ -41,7 +41,6 @@ type Sources = {
   readonly openSecret: Secrets["open"]
 }
 
-/** How a path and a secret of the file are read. */
 type Reader = {
   /** The path of a file is relative to the configuration. */
   readonly below: (path: string) => string
@@ -95,7 +94,6 @@ export function resolveConfig({ file, flags, env, openSecret }: Sources): Resolv
   return all.length > 0 ? { faults: all } : { resolved }
 }
 
-/** Headers as text, with the secrets in them. */
 const headersOf = (
   headers: UpstreamConfig["headers"],
   path: Path,
@@ -226,13 +224,11 @@ function sectionOf({ text, file, files, shrink, shorter, ...section }: SectionCo
   const variants = shorter?.map((from) =>
     typeof from === "string" ? from : { type: "file" as const, path: from.file },
   )
-  const gives: SectionDefinition["shrink"] = variants !== undefined ? { type: "swap", variants } : shrinkOf(shrink)
+  const gives: SectionDefinition["shrink"] =
+    variants !== undefined ? { type: "swap", variants } : shrink && { type: shrink }
   const { layer, name, ...others } = section
   return { layer, name, source, ...present(others), ...present({ shrink: gives }) }
 }
-
-const shrinkOf = (type: SectionConfig["shrink"]): SectionDefinition["shrink"] =>
-  type === undefined ? undefined : { type }
 
 function telemetryOf({ telemetry }: Config, reader: Reader): ResolvedConfig["telemetry"] {
   if (telemetry === undefined) return undefined

@@ -8,7 +8,6 @@ import type { WhenStoreIsAway } from "../../session/history/prepared.ts"
 import type { HoldfastOptions } from "../../session/state/options.ts"
 import type { RetentionLimits } from "../../store/prune.ts"
 
-/** Strategies that can be chosen by their name. */
 export const strategyNames = namesIn(
   "staged hierarchical recency oldest-drop middle-drop head-tail tool-rounds hybrid",
 ) satisfies readonly StrategyName[]

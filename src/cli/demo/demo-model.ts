@@ -6,7 +6,7 @@ import { createPromptCache, type PromptPiece, tokensOfPieces } from "../../token
 import { isObject, tryParse } from "../../wire/json.ts"
 import type { SseEvent } from "../../wire/sse.ts"
 import type { StreamEvent } from "../../wire/stream.ts"
-import { encodeStream } from "../../wire/stream-encode.ts"
+import { encodeStream } from "../../wire/stream-steps.ts"
 import { offScript, type ScriptedCall, type Step, story } from "./story.ts"
 
 /** The scripted model's name; nothing that goes by it is a real model. */
@@ -15,7 +15,6 @@ export const demoModel = "holdfast-demo"
 /** Its window: small, so that a session of some twenty calls outgrows it twice. */
 export const demoWindowTokens = 14_000
 
-/** What the model says to one request. */
 type ModelAnswer = {
   /** Unlike that of any other step of the story: calls are named by it, and a result says by its call which step comes next. */
   readonly step: string
@@ -25,7 +24,6 @@ type ModelAnswer = {
 
 export type DemoModel = Awaited<ReturnType<typeof startDemoModel>>
 
-/** Requests that are kept. */
 const maxRequests = 200
 /** Hundreds of times its window: a larger body is not the demo's. */
 const maxBodyLength = 32 * 1024 * 1024

@@ -59,6 +59,5 @@ forbid(principal, action, resource == Holdfast::Tool::"${deskTools.sendEmail}")
 when { context.matches.contains("outside:desk-domains") || context.unresolvedRecipients };`,
 }
 
-/** A guard with that policy, and the list of domains that it refers to by name. */
 export const demoGuard = (): Guard =>
   createGuard([demoPolicy], { matchers: { "desk-domains": { of: "recipientDomains", patterns: ["example.com"] } } })

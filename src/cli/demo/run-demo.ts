@@ -7,9 +7,9 @@ import type { Holdfast } from "../../session/holdfast.ts"
 import { seqOf } from "../../session/log/entry.ts"
 import type { Session } from "../../session/session.ts"
 import { tokensOfPieces } from "../../tokens/prompt-cache.ts"
-import { collectEnd, collectStep, startCollect } from "../../wire/collect.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import type { StreamEvent } from "../../wire/stream.ts"
+import { collectEnd, collectStep, startCollect } from "../../wire/stream-steps.ts"
 import { count, number, wrap } from "../terminal/output.ts"
 import { blocksInCacheOrder, demoModel, demoWindowTokens as windowTokens } from "./demo-model.ts"
 import { batchNumber, createOrderDesk, deskToolList, deskTools, plantedText } from "./order-desk.ts"
@@ -69,9 +69,6 @@ export async function runDemo(options: DemoOptions): Promise<DemoOutcome> {
   return outcome
 }
 
-/** Running totals of what the outcome tells; nothing in them comes from the script. */
-type Seen = typeof nothingSeen & { tooLongCall?: number }
-
 const nothingSeen = {
   ...{ turns: 0, calls: 0, compactions: 0, ruleSeen: 0 },
   ...{ sentTokens: 0, largestTokens: 0, historyTokens: 0, cacheReadTokens: 0, outputTokens: 0 },
@@ -88,7 +85,7 @@ type DemoRun = {
   readonly desk: ReturnType<typeof createOrderDesk>
   /** The agent's own, which only grows. */
   readonly history: AgentMessage[]
-  readonly seen: Seen
+  readonly seen: typeof nothingSeen & { tooLongCall?: number }
   /** Compactions that were shown. */
   readonly told: Set<string>
   /** The session from outside, under the name that the gateway has it by. */
@@ -122,7 +119,6 @@ async function takeTurn(run: DemoRun, says: string): Promise<void> {
   }
 }
 
-/** Width of the margin with the speaker's name. */
 const speakerMargin = 7
 
 const spoken = (who: "You" | "Model", text: string, { width, bold, dim }: Screen): readonly string[] =>
@@ -308,7 +304,6 @@ async function outcomeOf(run: DemoRun): Promise<DemoOutcome> {
   return { ...facts, asPromised: promisesOf(facts).every(({ kept }) => kept) }
 }
 
-/** The promises of the demo, each with whether it was kept. */
 function promisesOf({ compactions, largestTokens, historyTokens, ruleHeld, denied, leaked, recalled }: DemoFacts) {
   const fits = compactions > 0 && historyTokens > windowTokens && largestTokens <= windowTokens
   return [

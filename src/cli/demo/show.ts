@@ -3,6 +3,7 @@ import { stripVTControlCharacters } from "node:util"
 import { parseDigest } from "../../compact/summary/digest-text.ts"
 import { factsSection } from "../../compact/summary/summary.ts"
 import type { ToolCallPart, Usage } from "../../message/message.ts"
+import { sumOf } from "../../message/present.ts"
 import { type CheckpointBody, eventsOfTrace } from "../../session/log/entry.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { clip, count, createPaper, number, sentenceOf, styled, wrap } from "../terminal/output.ts"
@@ -93,7 +94,6 @@ type ShownCall = {
   readonly calls: readonly Pick<ToolCallPart, "tool" | "input">[]
   readonly usage: Usage
   readonly windowTokens: number
-  /** The tool whose call was withheld, if one was. */
   readonly withheld?: string | undefined
 }
 
@@ -150,7 +150,6 @@ type ShownCompaction = {
   readonly latestWhole: boolean
   /** An exact value, of which the digest may have a line. */
   readonly value: string
-  /** Messages that the agent has, and that the log has. */
   readonly agentMessages: number
   readonly logMessages: number
 }
@@ -161,7 +160,7 @@ export function compactionBox(shown: ShownCompaction, screen: Pick<Screen, "widt
   const kept = body.items.filter((item) => item.type === "shown")
   const shortened = kept.filter(({ edits }) => edits !== undefined)
   const edits = shortened.flatMap((item) => item.edits ?? [])
-  const [before, after] = [sumOf(edits.map((edit) => edit.beforeTokens)), sumOf(edits.map((edit) => edit.afterTokens))]
+  const [before, after] = [sumOf(edits, (edit) => edit.beforeTokens), sumOf(edits, (edit) => edit.afterTokens)]
   const reasons = [...new Set(edits.map(({ reason }) => words.shortened[reason]))].join(", ")
   const whole = count(kept.length - shortened.length, "message")
   const rows: readonly ScreenRow[] = [
@@ -188,8 +187,6 @@ export function compactionBox(shown: ShownCompaction, screen: Pick<Screen, "widt
 
 const rowIf = (isShown: boolean, ...row: ScreenRow): readonly ScreenRow[] => (isShown ? [row] : [])
 
-const sumOf = (figures: readonly number[]): number => figures.reduce((sum, figure) => sum + figure, 0)
-
 /** How full it was when the plan was made, whichever way its tokens were counted; or that the model had refused the request. */
 function whyOf(body: CheckpointBody): string {
   const { plan, sizes } = eventsOfTrace(body).find(({ type }) => type === "plan-made") ?? {}
@@ -209,7 +206,7 @@ function digestRows({ body, value }: ShownCompaction): readonly ScreenRow[] {
   const { covered, summary } = parseDigest(text) ?? { covered: 0, summary: undefined }
   if (summary === undefined || covered === 0) return []
   const facts = summary.sections.find(({ name }) => name === factsSection)?.lines.length ?? 0
-  const lines = sumOf(summary.sections.map((section) => section.lines.length)) - facts
+  const lines = sumOf(summary.sections, ({ lines }) => lines.length) - facts
   const such = text.split("\n").find((line) => line.includes(value))
   return [
     ["summarized", `${count(covered, "message")}: ${count(lines, "line")} of what was asked and done`],

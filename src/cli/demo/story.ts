@@ -1,6 +1,5 @@
 import script from "./story.json" with { type: "json" }
 
-/** A tool call as the script makes it. */
 export type ScriptedCall = { readonly tool: string; readonly input: Readonly<Record<string, unknown>> }
 
 /** One answer of the scripted model: what it says and calls, by the text of the request that it is shown. */

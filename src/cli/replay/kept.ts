@@ -1,5 +1,6 @@
 import { sentencesIn } from "../../language/sentences.ts"
 import { type Message, type Transcript, textOf } from "../../message/message.ts"
+import { sumOf } from "../../message/present.ts"
 import { ownWords } from "../../rules/own-words.ts"
 
 /** Lengths of values that are compared whole; of a longer argument only the names in it are compared. */
@@ -58,8 +59,8 @@ export function userSentences(messages: Transcript, isTyped: (message: Message) 
 
 /** The share of these texts, by characters, that is in a context verbatim; undefined if there are none. */
 export function shareKept(texts: readonly string[], context: string): number | undefined {
-  const whole = texts.reduce((sum, { length }) => sum + length, 0)
-  const kept = texts.reduce((sum, text) => sum + (context.includes(text) ? text.length : 0), 0)
+  const whole = sumOf(texts, ({ length }) => length)
+  const kept = sumOf(texts, (text) => (context.includes(text) ? text.length : 0))
   return whole === 0 ? undefined : kept / whole
 }
 

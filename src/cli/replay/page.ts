@@ -161,11 +161,13 @@ function plots({ replay }: ReplayedConversation): string {
   const { turns, windowTokens, compactions, totals, modelKnown } = replay
   if (turns.length === 0) return ""
   const marks = compactions.map(({ turn }) => (turn - 1) / Math.max(1, turns.length - 1))
-  const context = byArm((arm) => sampled(turns, (turn) => turn.arms[arm].contextTokens, maxPoints))
-  const spent = byArm((arm) => {
-    const sums = spentSoFar(turns, arm)
-    return sampled(turns, (_turn, n) => sums[n] ?? 0, maxPoints)
-  })
+  const context = byArm((arm) =>
+    sampled(
+      turns.map((turn) => turn.arms[arm].contextTokens),
+      maxPoints,
+    ),
+  )
+  const spent = byArm((arm) => sampled(spentSoFar(turns, arm), maxPoints))
   const highest = Math.max(windowTokens, totals.truncate.mostTokens, totals.holdfast.mostTokens)
   const cap = Math.min(totals.none.mostTokens, 1.6 * highest)
   const dollarsOf = (value: number): string =>

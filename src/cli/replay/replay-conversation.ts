@@ -2,7 +2,7 @@ import type { StrategyName } from "../../compact/stages/strategies.ts"
 import { describe, HoldfastError } from "../../message/errors.ts"
 import { groupTurns } from "../../message/group.ts"
 import type { Format, Message, Part, Tool, Transcript } from "../../message/message.ts"
-import { present } from "../../message/present.ts"
+import { present, sumOf } from "../../message/present.ts"
 import type { Prepared } from "../../session/history/prepared.ts"
 import { createHoldfast } from "../../session/holdfast.ts"
 import type { Session } from "../../session/session.ts"
@@ -19,7 +19,6 @@ type ReplayOptions = {
   /** The model's own unless given. */
   readonly windowTokens?: number
   readonly strategy?: StrategyName
-  /** Told after each turn. */
   readonly onTurn?: () => void | Promise<void>
 }
 
@@ -27,7 +26,6 @@ type ReplayOptions = {
 export const arms = ["none", "truncate", "holdfast"] as const
 export type Arm = (typeof arms)[number]
 
-/** Something for each arm. */
 export const byArm = <Value>(of: (arm: Arm) => Value): Record<Arm, Value> => ({
   none: of("none"),
   truncate: of("truncate"),
@@ -70,13 +68,10 @@ export type ReplayCompaction = {
 type Kept = {
   /** Of the user's own sentences, by their length; nothing where there are none. */
   readonly words?: number
-  /** Of the rules in force. */
   readonly rules: number
   /** Of the exact values that later calls needed from before the compaction in force. */
   readonly values: number
 }
-
-type ReplayedRule = { readonly text: string; readonly channel: string; readonly state: string }
 
 type ArmTotals = CacheUse & {
   readonly dollars: number
@@ -94,7 +89,7 @@ export type Replay = {
   readonly windowTokens: number
   readonly turns: readonly ReplayTurn[]
   readonly compactions: readonly ReplayCompaction[]
-  readonly rules: readonly ReplayedRule[]
+  readonly rules: readonly { readonly text: string; readonly channel: string; readonly state: string }[]
   /** How many values later calls needed from before the compaction in force. */
   readonly neededValues: number
   /** The answers cost the same in every arm. */
@@ -372,7 +367,7 @@ async function summary(run: Run, contexts: Contexts): Promise<Replay> {
   const pins = turns.length === 0 ? [] : await session.pins()
   const rules = pins.map(({ text, channel, state }) => ({ text, channel, state }))
   const answers = conversation.messages.filter(({ role }) => role === "assistant")
-  const answerTokens = answers.reduce((sum, message) => sum + meter.message(message), 0)
+  const answerTokens = sumOf(answers, (message) => meter.message(message))
   const notTyped = new Set(conversation.notes.map(({ message }) => message))
   const sentences = userSentences(conversation.messages, ({ id }) => !notTyped.has(id))
   const stack = conversation.system.map(textOfPart).join("\n")

@@ -1,16 +1,15 @@
+import { sumOf } from "../../message/present.ts"
 import { number } from "../terminal/output.ts"
 import { type Arm, byArm, type Replay, type ReplayCompaction, type ReplayTurn } from "./replay-conversation.ts"
 
 export type ReplayedConversation = {
   readonly file: string
-  /** What the file is, in words. */
   readonly kind: string
   /** Which conversation of the file, from 0 on. */
   readonly index: number
   readonly id?: string
   /** Its title, or the first words that the user said. */
   readonly title: string
-  /** The file named no model, so one was assumed. */
   readonly modelAssumed: boolean
   /** Compactions that the client itself did back then. Their summaries are left out: what was really said is replayed. */
   readonly ownCompactions: number
@@ -90,19 +89,15 @@ export const legend: readonly string[] = [
 ]
 
 export const shortenedIn = ({ shortened }: ReplayCompaction): number =>
-  Object.values(shortened).reduce((sum, times) => sum + times, 0)
+  sumOf(Object.values(shortened), (times) => times)
 
 /** Values of the turns in no more steps than there is room for: of each range of turns the largest. */
-export function sampled(
-  turns: readonly ReplayTurn[],
-  measure: (turn: ReplayTurn, n: number) => number,
-  most: number,
-): readonly number[] {
-  const steps = Math.min(most, turns.length)
+export function sampled(figures: readonly number[], most: number): readonly number[] {
+  const steps = Math.min(most, figures.length)
   return Array.from({ length: steps }, (_, step) => {
-    const from = Math.floor((step * turns.length) / steps)
-    const to = Math.max(from + 1, Math.floor(((step + 1) * turns.length) / steps))
-    return turns.slice(from, to).reduce((top, turn, n) => Math.max(top, measure(turn, from + n)), 0)
+    const from = Math.floor((step * figures.length) / steps)
+    const to = Math.max(from + 1, Math.floor(((step + 1) * figures.length) / steps))
+    return Math.max(0, ...figures.slice(from, to))
   })
 }
 
@@ -115,8 +110,7 @@ export function spentSoFar(turns: readonly ReplayTurn[], arm: Arm): readonly num
 }
 
 export function replayTotals(conversations: readonly ReplayedConversation[]) {
-  const sum = (value: (replay: Replay) => number): number =>
-    conversations.reduce((total, { replay }) => total + value(replay), 0)
+  const sum = (value: (replay: Replay) => number): number => sumOf(conversations, ({ replay }) => value(replay))
   const dollars = (arm: Arm): number => sum((replay) => (replay.modelKnown ? replay.totals[arm].dollars : 0))
   return {
     turns: sum(({ turns }) => turns.length),

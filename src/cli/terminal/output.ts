@@ -76,7 +76,6 @@ export function wrapPieces(
 /** A piece of a line, safe to print; the spaces at its ends stay. */
 const sentencePieces = (text: string): string => printable(text).replace(/\s+/g, " ")
 
-/** The width and styles of the output. */
 export type Paper = {
   readonly width: number
   /** Infinite if the output is a file or a pipe: then each table row is one line. */
@@ -122,7 +121,6 @@ const latestMs = 8.64e15
 /** The margin of a paragraph, in which its name stands. */
 export const indent = 11
 
-/** A paragraph with its name in the margin. */
 export function paragraph(label: string, text: string, { width, bold }: Paper): readonly string[] {
   const margin = " ".repeat(indent)
   return wrap(text, width - indent).map((line, n) => `${n === 0 ? bold(label.padEnd(indent)) : margin}${line}`)
@@ -132,9 +130,6 @@ export function paragraph(label: string, text: string, { width, bold }: Paper): 
 export const paragraphs = (label: string, texts: readonly string[], paper: Paper): readonly string[] =>
   texts.flatMap((text, n) => paragraph(n === 0 ? label : "", text, paper))
 
-/** A column: its title, or its title with settings. */
-type Column = string | SetColumn
-
 type SetColumn = {
   readonly title: string
   readonly align?: "right"
@@ -142,18 +137,16 @@ type SetColumn = {
   readonly fit?: "cut" | "wrap"
 }
 
-/** A column of figures. */
 export const right = (title: string): SetColumn => ({ title, align: "right" })
 
 /** Between two columns. */
 const gap = "  "
 
-/** Minimum width of a column that shrinks. */
 const leastColumn = 16
 
 /** A table whose columns are as wide as their content. Only columns with `fit` shrink, so that names can be copied whole. */
 export function table(
-  given: readonly Column[],
+  given: readonly (string | SetColumn)[],
   rows: readonly (readonly string[])[],
   { dim, tableWidth }: Paper,
 ): readonly string[] {

@@ -34,7 +34,6 @@ export function addRoute(app: Hono, method: "GET" | "POST", path: string, answer
   app.all(path, () => refuseMethod(method))
 }
 
-/** A name in the path. */
 export const pathName = (c: Context, name: string): string => c.req.param(name) ?? ""
 
 /** Throws: invalid query parameter. */

@@ -115,7 +115,6 @@ function readPending(value: unknown): Pending | undefined {
 
 type Said = { readonly entry: string; readonly message: Message }
 
-/** The messages of the session's current branch, newest first. */
 async function newestMessages(profiles: Profiles, session: string): Promise<readonly Said[]> {
   const { outline, messages } = await profiles.read(session)
   const path = (outline.path(outline.tip()) ?? []).slice(-maxSearched)
@@ -140,10 +139,7 @@ function evidenceFor({ input, callId }: Pending, messages: readonly Said[]): App
     })
 }
 
-type NamedValue = { readonly name: string; readonly value: string }
-
-/** The strings and numbers of a call's input, with their names. */
-function valuesIn(input: unknown, name = ""): readonly NamedValue[] {
+function valuesIn(input: unknown, name = ""): readonly { readonly name: string; readonly value: string }[] {
   if (typeof input === "string" || typeof input === "number") return [{ name, value: String(input) }]
   if (Array.isArray(input)) return input.flatMap((one, n) => valuesIn(one, `${name}[${n}]`))
   if (!isObject(input)) return []

@@ -47,7 +47,6 @@ export type ApprovalEvent = { readonly atMs: number } & (
 type ApprovalsOptions = {
   readonly now?: () => number
   readonly newId?: () => string
-  /** Limit on waiting calls. */
   readonly limit?: number
 }
 

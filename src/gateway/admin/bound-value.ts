@@ -10,15 +10,13 @@ export type Bounds = {
   readonly total: number
 }
 
-type Bounded = { readonly value: unknown; readonly cut: boolean }
-
 /** Deeper values are left out: real data does not nest further, and cycles end here. */
 const maxDepth = 40
 /** Characters counted for a number, a bracket or a comma. */
 const valueLength = 8
 
 /** A copy that can be written as JSON and stays within the bounds, however large, deep or unusual the value is. */
-export function boundValue(value: unknown, bounds: Bounds): Bounded {
+export function boundValue(value: unknown, bounds: Bounds): { readonly value: unknown; readonly cut: boolean } {
   const reader = { bounds, left: bounds.total, cut: false }
   return { value: copyOf(value, reader, 0), cut: reader.cut }
 }

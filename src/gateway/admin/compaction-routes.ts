@@ -3,7 +3,7 @@ import type { Context, Hono } from "hono"
 import { startOfText } from "../../language/cut-text.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import type { Message } from "../../message/message.ts"
-import { present } from "../../message/present.ts"
+import { present, sumOf } from "../../message/present.ts"
 import { createHoldfast } from "../../session/holdfast.ts"
 import { entryId, seqOf } from "../../session/log/entry.ts"
 import { createMeter } from "../../tokens/meter.ts"
@@ -17,6 +17,7 @@ import { refusalResponse, refusals } from "./refusal.ts"
 import { savingsSince, withoutCompaction, writtenShareOf } from "./savings.ts"
 import { type Counted, type Profile, type Profiles, priceOf, type Turn } from "./session-profile.ts"
 import type { Find } from "./session-routes.ts"
+import { rulesUpTo } from "./session-summary.ts"
 
 type SessionDeps = { readonly find: Find; readonly profiles: Profiles }
 
@@ -64,13 +65,14 @@ async function rereadsOf({ outline, turnAt, entries }: Profile, checkpoint: numb
   const seqs = outline.ofType("lookups-repeated").filter((seq) => outline.reference(seq) === checkpoint)
   return [...(await entries(seqs)).values()].flatMap(({ seq, body }) =>
     body.type === "lookups-repeated"
-      ? body.lookups.map(({ tool, target }) => ({ tool, target: targetText(target), turn: turnAt(seq) + 1 }))
+      ? body.lookups.map(({ tool, target }) => ({
+          tool,
+          target: startOfText(argumentWords(tryParse(target) ?? target), 300),
+          turn: turnAt(seq) + 1,
+        }))
       : [],
   )
 }
-
-/** What a lookup was about: the values of its arguments, where they are JSON. */
-const targetText = (target: string): string => startOfText(argumentWords(tryParse(target) ?? target), 300)
 
 /** What was decided and tried, as the trace has it. */
 function planOf(trace: string): CompactionAnswer["plan"] {
@@ -93,13 +95,9 @@ async function earlierSummaries(profile: Profile, base: number) {
   return earlier
 }
 
-async function rulesBefore({ outline, entries }: Profile, id: string) {
-  const end = Number(id.slice(1))
-  const gone = new Set(
-    outline.ofType("rule-unpinned").flatMap((seq) => (seq < end ? (outline.reference(seq) ?? []) : [])),
-  )
-  const pinned = outline.ofType("rule-pinned").filter((seq) => seq < end && !gone.has(seq))
-  return [...(await entries(pinned)).values()].flatMap(({ body }) => (body.type === "rule-pinned" ? body.text : []))
+async function rulesBefore(profile: Profile, id: string) {
+  const pinned = await profile.entries(rulesUpTo(profile, Number(id.slice(1)) - 1))
+  return [...pinned.values()].flatMap(({ body }) => (body.type === "rule-pinned" ? body.text : []))
 }
 
 /** Limit on the text of one message on a page; the export has all of it. */
@@ -197,7 +195,7 @@ export async function playWhatIf(profile: Profile, asked: WhatIf, signal: AbortS
       found: "none",
     })
   const meter = createMeter({ model: first.turn.model })
-  const firstTokens = first.messages.reduce((sum, message) => sum + meter.message(message), 0)
+  const firstTokens = sumOf(first.messages, (message) => meter.message(message))
   const replayed = await replay(steps, asked, scaleOf(profile.turns, firstTokens), signal)
   const turns = steps.map(({ turn }) => turn.turn)
   const { windowTokens } = asked
@@ -264,8 +262,8 @@ type Scale = { readonly ratio: number; readonly stackTokens: number }
 /** The ratio of the provider's count to ours, over all turns, and the tokens of the first request besides its messages. */
 function scaleOf(turns: readonly Turn[], firstTokens: number): Scale {
   const compared = turns.filter(({ estimatedTokens }) => estimatedTokens > 0)
-  const reported = compared.reduce((sum, { contextTokens }) => sum + contextTokens, 0)
-  const estimated = compared.reduce((sum, { estimatedTokens }) => sum + estimatedTokens, 0)
+  const reported = sumOf(compared, ({ contextTokens }) => contextTokens)
+  const estimated = sumOf(compared, ({ estimatedTokens }) => estimatedTokens)
   const ratio = estimated > 0 && reported > 0 ? Math.min(2, Math.max(0.5, reported / estimated)) : 1
   const stackTokens = Math.max(0, Math.round((turns[0]?.contextTokens ?? 0) - firstTokens * ratio))
   return { ratio, stackTokens }
@@ -318,7 +316,7 @@ function courseOf(
   compactions: WhatIfCourse["compactions"],
 ): WhatIfCourse {
   const drawn = turns.flatMap((turn) => all[turn - 1] ?? [])
-  const sum = (figureOf: (turn: CourseTurn) => number): number => all.reduce((total, one) => total + figureOf(one), 0)
+  const sum = (figureOf: (turn: CourseTurn) => number): number => sumOf(all, (one) => figureOf(one))
   const priced = all.every(({ dollars }) => dollars !== undefined)
   return {
     contextTokens: drawn.map(({ contextTokens }) => contextTokens),

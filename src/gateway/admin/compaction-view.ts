@@ -2,7 +2,7 @@ import { applyEdits, type Shortening } from "../../compact/stages/edit.ts"
 import { ownMessage } from "../../compact/standing.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import type { Message } from "../../message/message.ts"
-import { present } from "../../message/present.ts"
+import { present, sumOf } from "../../message/present.ts"
 import { type CheckpointBody, entryId, eventsOfTrace, type Item, seqOf } from "../../session/log/entry.ts"
 import { createMeter } from "../../tokens/meter.ts"
 import { isObject } from "../../wire/json.ts"
@@ -39,7 +39,6 @@ export async function readCheckpoint({ entries }: Profile, seq: number): Promise
 
 const shownWhole = (entry: number): Item => ({ type: "shown", entry })
 
-/** The messages of a view, those of the log with their edits. */
 const viewOf = (items: readonly Item[], whole: ReadonlyMap<number, Message>): readonly Viewed[] =>
   items.flatMap((item): readonly Viewed[] => {
     if (item.type === "made") return [{ message: item.message }]
@@ -50,7 +49,6 @@ const viewOf = (items: readonly Item[], whole: ReadonlyMap<number, Message>): re
     return [{ seq, message: applyEdits([message], edits)[0] ?? message, edits }]
   })
 
-/** The profile, the rules to check for, and earlier summaries. */
 type ViewContext = {
   readonly profile: Profile
   readonly rules: readonly string[]
@@ -64,17 +62,17 @@ export function viewCompaction(
 ): Pick<CompactionAnswer, "items" | "stackTokens" | "rulesTokens" | "handoff" | "checks"> {
   const events = eventsOfTrace(checkpoint)
   const meter = createMeter(present({ model: profile.turns.at(-1)?.model }))
-  const raw = before.reduce((sum, { message }) => sum + meter.message(message), 0)
+  const raw = sumOf(before, ({ message }) => meter.message(message))
   const scale = scaleOf(checkpoint, events, raw)
-  const tokensOf = (message: Message): number => Math.round(meter.message(message) * scale)
+  const tokensOf = ({ message }: Pick<Viewed, "message">): number => Math.round(meter.message(message) * scale)
   const kept = new Map(after.flatMap((item) => (item.seq === undefined ? [] : [[item.seq, item] as const])))
-  const digest = after.find(({ message }) => ownMessage(message) === "digest")?.message
-  const lines = digest === undefined ? [] : handoffLines(messageText(digest), checkpoint.summary, earlier)
+  const digest = after.find(({ message }) => ownMessage(message) === "digest")
+  const lines = digest === undefined ? [] : handoffLines(messageText(digest.message), checkpoint.summary, earlier)
   const reasons = reasonsIn(events)
-  const words = wordsWithDigits(digest === undefined ? "" : messageText(digest))
+  const words = wordsWithDigits(digest === undefined ? "" : messageText(digest.message))
   const items = before.map((item): CompactionItem => {
     const id = item.seq === undefined ? (ownMessage(item.message) ?? "own") : entryId(item.seq)
-    const beforeTokens = tokensOf(item.message)
+    const beforeTokens = tokensOf(item)
     const resting = lines.flatMap(({ sources }, n) => (sources.includes(id) ? [n] : []))
     const common = { id, turn: profile.turnAt(item.seq ?? 0) + 1, line: lineOf(item), beforeTokens }
     const then = item.seq === undefined ? sameOwn(item.message, after) : kept.get(item.seq)
@@ -84,7 +82,7 @@ export function viewCompaction(
       return {
         ...common,
         action: changed ? "shortened" : "kept",
-        afterTokens: tokensOf(then.message),
+        afterTokens: tokensOf(then),
         ...present({ reason }),
       }
     }
@@ -104,9 +102,6 @@ export function viewCompaction(
     checks: checksOf(after, rules, events, scale),
   }
 }
-
-const sumOf = (items: readonly Viewed[], tokensOf: (message: Message) => number): number =>
-  items.reduce((sum, { message }) => sum + tokensOf(message), 0)
 
 const lineOf = ({ seq, message }: Viewed): MessageLine =>
   seq === undefined ? { who: "holdfast", text: ownMessage(message) ?? "a message of its own" } : messageLine(message)
@@ -129,7 +124,6 @@ function scaleOf({ beforeTokens }: CheckpointBody, events: readonly Fields[], ra
   return raw * scale > beforeTokens && raw > 0 ? beforeTokens / raw : scale
 }
 
-/** The reason why a message was shortened or dropped, by its id. */
 function reasonsIn(events: readonly Fields[]): ReadonlyMap<string, string> {
   const reasons = new Map<string, string>()
   for (const { messageId, messageIds, reason } of events) {

@@ -175,7 +175,6 @@ export function createFeed(name: string, limit: number = usualLimit) {
       head = { number, endBytes }
       emit()
     },
-    /** The event after this number, if there is one yet. */
     next: (number: number): FeedEvent | undefined => events.get(number + 1),
     head: (): Pick<FeedEvent, "number" | "endBytes"> => head,
     floor,

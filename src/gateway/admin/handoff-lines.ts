@@ -3,20 +3,18 @@ import { withoutLineStart } from "../../compact/summary/summary.ts"
 import { startOfText } from "../../language/cut-text.ts"
 import { sentencesIn } from "../../language/sentences.ts"
 import type { Message, Part, Span } from "../../message/message.ts"
-import { present } from "../../message/present.ts"
+import { present, sumOf } from "../../message/present.ts"
 import { entryId, seqOf } from "../../session/log/entry.ts"
 import { piecesIn } from "../../session/log/search-logs.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import type { HandoffLine, LineSource, MessageLine } from "./answers.ts"
 import { wordsIn } from "./session-profile.ts"
 
-type Earlier = { readonly id: string; readonly summary?: string }
-
 /** The lines of a digest's text. A line carried over from an earlier handoff has its sources from there. */
 export function handoffLines(
   text: string,
   summary: string | undefined,
-  earlier: readonly Earlier[],
+  earlier: readonly { readonly id: string; readonly summary?: string }[],
 ): readonly HandoffLine[] {
   const own = sourcesIn(summary)
   const before = earlier.map(({ id, summary: json }) => ({ id, lines: sourcesIn(json) }))
@@ -77,10 +75,7 @@ export function sourcesOf(
     if (message === undefined) continue
     const text = messageText(message)
     const spans = usedSpans(text, line.text)
-    const usedLength = spans.reduce(
-      (sum, { start, end }) => sum + (shortNumber.test(text.slice(start, end)) ? 0 : end - start),
-      0,
-    )
+    const usedLength = sumOf(spans, ({ start, end }) => (shortNumber.test(text.slice(start, end)) ? 0 : end - start))
     if (usedLength === 0 && named.length === 0) continue
     const source = {
       entry: entryId(seq),

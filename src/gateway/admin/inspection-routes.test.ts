@@ -5,7 +5,7 @@ import { fc } from "../../../test/support/property.ts"
 import { createGuard } from "../../guard/guard.ts"
 import { createHoldfast } from "../../session/holdfast.ts"
 import { isObject } from "../../wire/json.ts"
-import { thin } from "./session-profile.ts"
+import { thin } from "./session-summary.ts"
 
 const lists = (value: unknown): readonly Told[] => (Array.isArray(value) ? value.filter(isObject) : [])
 

@@ -56,7 +56,6 @@ type InspectionDeps = Pick<
   readonly find: Find
 }
 
-/** A session's row with what its log says of it. */
 export async function summarize(deps: InspectionDeps, row: SessionRow): Promise<SessionListing> {
   const profile = await deps.profiles.read(row.id)
   const summary = sessionSummary(profile, deps.activity.of(row.id), windowSettings(deps))
@@ -227,7 +226,6 @@ async function tellView(c: Context, deps: InspectionDeps): Promise<ViewNow> {
 
 const rulePage = { usual: 500, most: 5000 } as const
 
-/** The rules of a session, with how each fared. */
 async function tellRules(c: Context, deps: InspectionDeps): Promise<object> {
   const all = readFlag(c, "all")
   const limit = readLimit(c, rulePage)

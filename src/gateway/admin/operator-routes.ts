@@ -1,7 +1,6 @@
 import type { Context, Hono } from "hono"
 import type { AuditLine } from "../../guard/operator/inspect-operator.ts"
 import type { Operator } from "../../guard/operator/operator.ts"
-import type { OperatorRule } from "../../guard/operator/rule-file.ts"
 import type { PolicyInput } from "../../guard/policy/templates.ts"
 import { ignoreProblem } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
@@ -98,7 +97,7 @@ function tellStanding(operator: Operator, lines?: readonly AuditLine[]): Standin
   return {
     audience: operator.audience,
     version,
-    rules: rules.map((rule) => ({ ...rule, by: originOf(rule) })),
+    rules: rules.map((rule) => ({ ...rule, by: /^c\d+$/.test(rule.id) ? "command" : "file" })),
     policies: policies.map((policy) => tellPolicy(policy, commands)),
     judging: (guard?.policies ?? []).map(({ id, source, line, effect, decision, rule, instead }) => ({
       id,
@@ -111,9 +110,6 @@ function tellStanding(operator: Operator, lines?: readonly AuditLine[]): Standin
     ...present({ problem: problem && tellProblem(problem) }),
   }
 }
-
-/** Rules from commands have the id of their audit line. */
-const originOf = ({ id }: OperatorRule): "command" | "file" => (/^c\d+$/.test(id) ? "command" : "file")
 
 /** The audit line of the command that added each policy; policies from files have other names. */
 function policyCommands(lines: readonly AuditLine[]): ReadonlyMap<string, number> {

@@ -1,4 +1,4 @@
-import { present } from "../../message/present.ts"
+import { present, sumOf } from "../../message/present.ts"
 import { findModel } from "../../tokens/models.ts"
 import type { CompactionFigures, SessionListing } from "./answers.ts"
 import { type Counted, type Profile, priceOf, pricesOf, type Turn } from "./session-profile.ts"
@@ -9,15 +9,12 @@ import { type Counted, type Profile, priceOf, pricesOf, type Turn } from "./sess
  */
 type Compactions = Pick<Profile, "turns" | "compactions" | "compactedIn" | "removedIn">
 
-/** A turn as it would have been without any compaction. */
-type UncompactedTurn = Counted & { readonly dollars?: number }
-
 /**
  * The turns with all that compactions took out of them, as far as the model's own window takes it. What a provider read from its cache is
  * read from it here as well, and the request after a compaction finds the cache that the compaction made useless. A turn that no compaction
  * made smaller is as it was.
  */
-export function withoutCompaction(profile: Compactions): readonly UncompactedTurn[] {
+export function withoutCompaction(profile: Compactions): readonly (Counted & { readonly dollars?: number })[] {
   const { turns, compactions, removedIn } = profile
   const isCached = turns.some(({ cacheReadTokens }) => cacheReadTokens > 0)
   const writtenShare = writtenShareOf(turns)
@@ -43,19 +40,17 @@ export function withoutCompaction(profile: Compactions): readonly UncompactedTur
 }
 
 const removedBy = (compactions: readonly CompactionFigures[]): number =>
-  compactions.reduce((sum, { beforeTokens, afterTokens }) => sum + beforeTokens - afterTokens, 0)
+  sumOf(compactions, ({ beforeTokens, afterTokens }) => beforeTokens - afterTokens)
 
 /** Of what a provider did not read from its cache, the share that it reported to have written to it. */
 export function writtenShareOf(turns: readonly Turn[]): number {
-  const fresh = turns.reduce((sum, { contextTokens, cacheReadTokens }) => sum + contextTokens - cacheReadTokens, 0)
-  const written = turns.reduce((sum, { cacheWriteTokens }) => sum + cacheWriteTokens, 0)
+  const fresh = sumOf(turns, ({ contextTokens, cacheReadTokens }) => contextTokens - cacheReadTokens)
+  const written = sumOf(turns, ({ cacheWriteTokens }) => cacheWriteTokens)
   return fresh > 0 ? Math.min(1, written / fresh) : 0
 }
 
-type Saved = { readonly tokens: number; readonly dollars: number }
-
 /** What each turn did not send, and cost less; a turn that cost more, because its cache had to be written again, counts against it. */
-export function savedPerTurn(profile: Compactions): readonly Saved[] {
+export function savedPerTurn(profile: Compactions): readonly { readonly tokens: number; readonly dollars: number }[] {
   const { turns } = profile
   return withoutCompaction(profile).map(({ contextTokens, dollars }, n) => {
     const turn = turns[n]
@@ -67,13 +62,12 @@ export function savedPerTurn(profile: Compactions): readonly Saved[] {
 
 type Cost = NonNullable<SessionListing["cost"]>
 
-/** What a session cost and its compactions saved; undefined if the prices of a model are unknown. */
 export function sessionCost(profile: Compactions): Cost | undefined {
   const { turns } = profile
   const last = turns.at(-1)
   if (last === undefined || turns.some(({ dollars }) => dollars === undefined)) return undefined
-  const dollars = turns.reduce((sum, turn) => sum + (turn.dollars ?? 0), 0)
-  const savedDollars = savedPerTurn(profile).reduce((sum, saved) => sum + saved.dollars, 0)
+  const dollars = sumOf(turns, (turn) => turn.dollars ?? 0)
+  const savedDollars = sumOf(savedPerTurn(profile), (saved) => saved.dollars)
   return { dollars, savedDollars, prices: findModel(last.model).source }
 }
 
@@ -97,7 +91,7 @@ export function savingsSince(profile: Compactions, compaction: CompactionFigures
   return {
     calls: shares.length,
     ...present({
-      dollars: known ? shares.reduce((sum, one) => sum + one.dollars, 0) : undefined,
+      dollars: known ? sumOf(shares, (one) => one.dollars) : undefined,
       cachedTokens: first?.cacheReadTokens,
       writtenTokens: first && Math.max(0, first.contextTokens - first.cacheReadTokens),
       prices: first && pricesOf(first.model, first.contextTokens),

@@ -53,7 +53,6 @@ export type Profile = {
   readonly removedIn: (turn: number) => number
   /** Rules that the newest compaction had no room for. */
   readonly rulesLeftOut: number
-  /** The sizes that the last compaction was planned by, if there was one. */
   readonly planned?: PlannedSizes
 }
 
@@ -115,43 +114,36 @@ function evict(known: Map<string, GrowingProfile>): void {
   }
 }
 
+type GrowingCompaction = Omit<CompactionFigures, "undone" | "rereads"> & { readonly seq: number; readonly base: number }
+
+const emptyList = <Item>(): Item[] => []
+
+const emptyLists = () => ({
+  outline: createOutline(),
+  turns: emptyList<Turn>(),
+  turnSeqs: emptyList<number>(),
+  compactions: emptyList<GrowingCompaction>(),
+  /** The checkpoint in force for each turn, as far as the log had it when its usage was reported; 0 if there was none. */
+  turnCheckpoints: emptyList<number>(),
+  rereads: new Map<number, number>(),
+  decisions: emptyList<JudgedDecision>(),
+  events: emptyList<number>(),
+})
+
 /** A profile that is being extended. */
-type GrowingProfile = {
-  readonly outline: Outline
+type GrowingProfile = Readonly<ReturnType<typeof emptyLists>> & {
   title: string
   titleTries: number
   caller: Caller
-  readonly turns: Turn[]
-  readonly turnSeqs: number[]
-  readonly compactions: GrowingCompaction[]
-  /** The checkpoint in force for each turn, as far as the log had it when its usage was reported; 0 if there was none. */
-  readonly turnCheckpoints: number[]
   checkpoint: number
   tip: number
   rulesLeftOut: number
-  readonly rereads: Map<number, number>
-  readonly decisions: JudgedDecision[]
-  readonly events: number[]
   planned?: PlannedSizes
 }
 
-type GrowingCompaction = Omit<CompactionFigures, "undone" | "rereads"> & { readonly seq: number; readonly base: number }
-
 const emptyProfile = (): GrowingProfile => ({
-  outline: createOutline(),
-  title: "",
-  titleTries: 0,
-  caller: {},
-  turns: [],
-  turnSeqs: [],
-  compactions: [],
-  turnCheckpoints: [],
-  checkpoint: 0,
-  tip: 0,
-  rulesLeftOut: 0,
-  rereads: new Map(),
-  decisions: [],
-  events: [],
+  ...emptyLists(),
+  ...{ title: "", titleTries: 0, caller: {}, checkpoint: 0, tip: 0, rulesLeftOut: 0 },
 })
 
 function profileOf(growing: GrowingProfile, store: LogStore, session: string): Profile {
@@ -433,24 +425,4 @@ function withoutBlocks(text: string): string {
 function titleIn(message: Message): string {
   const words = wordsIn(message).replace(/\s+/g, " ")
   return words.length <= titleLength ? words : `${startOfText(words, titleLength).replace(/\s+\S*$/, "")} …`
-}
-
-/** Reduce a series to at most `most` points for drawing, keeping extremes. */
-export function thin<Point>(points: readonly Point[], most: number, figureOf: (point: Point) => number): Point[] {
-  if (points.length <= most) return [...points]
-  const kept: Point[] = []
-  const pairs = Math.max(1, Math.floor(most / 2))
-  for (let bucket = 0; bucket < pairs; bucket++) {
-    const slice = points.slice(
-      Math.floor((bucket * points.length) / pairs),
-      Math.floor(((bucket + 1) * points.length) / pairs),
-    )
-    const values = slice.map(figureOf)
-    const places = [values.indexOf(Math.min(...values)), values.indexOf(Math.max(...values))]
-    for (const place of [...new Set(places)].sort((one, other) => one - other)) {
-      const point = slice[place]
-      if (point !== undefined) kept.push(point)
-    }
-  }
-  return kept
 }

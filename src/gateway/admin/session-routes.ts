@@ -77,7 +77,6 @@ function linkTo(c: Context, changes: Readonly<Record<string, string | number>>):
   return `${pathname}?${searchParams}`
 }
 
-/** A session with what its name says of whose it is. */
 export const tellRow = (row: SessionRow): SessionRow & ListedName => ({ ...row, ...readSessionName(row.id) })
 
 async function listSessions(c: Context, deps: Deps): Promise<object> {

@@ -1,14 +1,14 @@
 import { compactionMark } from "../../compact/plan/plan.ts"
 import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 import { families } from "../../message/message.ts"
-import { entriesOf, present } from "../../message/present.ts"
+import { entriesOf, present, sumOf } from "../../message/present.ts"
 import { seqOf } from "../../session/log/entry.ts"
 import { findModel } from "../../tokens/models.ts"
 import { chooseUpstream, type Upstream } from "../settings/upstream.ts"
 import type { SessionActivity } from "./activity.ts"
 import type { ListedName, PeriodTotals, SessionListing, WindowMarks } from "./answers.ts"
 import { savedPerTurn, sessionCost } from "./savings.ts"
-import { type PlannedSizes, type Profile, type Turn, thin } from "./session-profile.ts"
+import type { PlannedSizes, Profile, Turn } from "./session-profile.ts"
 
 /** A session in a row of a list, as far as its log says it. */
 type SessionSummary = Omit<SessionListing, keyof ListedName>
@@ -30,7 +30,7 @@ export function sessionSummary(profile: Profile, activity: SessionActivity, sett
     compactions: compactions
       .slice(-summaryCompactions)
       .map(({ id, turn, beforeTokens, afterTokens, undone }) => ({ id, turn, beforeTokens, afterTokens, undone })),
-    rules: rulesIn(profile),
+    rules: rulesUpTo(profile).length,
     denied: decisions.filter(isDeniedCall).length,
     ...present({ model: last?.model, contextTokens: last?.contextTokens, cachedTokens: last?.cacheReadTokens }),
     ...present({ client, project, unsaved, cost: sessionCost(profile) }),
@@ -38,11 +38,11 @@ export function sessionSummary(profile: Profile, activity: SessionActivity, sett
   }
 }
 
-/** Rules that were pinned and not taken back, as of an entry. */
-function rulesIn({ outline }: Profile, asOf = Infinity): number {
-  const until = (type: string): readonly number[] => outline.ofType(type).filter((seq) => seq <= asOf)
+/** The entries of the rules that were pinned up to an entry, and not taken back by then. */
+export function rulesUpTo({ outline }: Pick<Profile, "outline">, last = Infinity): readonly number[] {
+  const until = (type: string): readonly number[] => outline.ofType(type).filter((seq) => seq <= last)
   const gone = new Set(until("rule-unpinned").map((seq) => outline.reference(seq)))
-  return until("rule-pinned").filter((seq) => !gone.has(seq)).length
+  return until("rule-pinned").filter((seq) => !gone.has(seq))
 }
 
 export const isDeniedCall = ({ decision, approved, enforced }: Profile["decisions"][number]): boolean =>
@@ -145,7 +145,7 @@ function totalsIn(profile: Profile, { fromMs, toMs, operatorRules }: Required<Sp
   const decisions = profile.decisions.filter(isIn)
   const saved = turns.length === 0 ? [] : savedPerTurn(profile)
   const priced = turns.length > 0 && turns.every(({ dollars }) => dollars !== undefined)
-  const sum = (figureOf: (turn: Turn) => number): number => turns.reduce((total, turn) => total + figureOf(turn), 0)
+  const sum = (figureOf: (turn: Turn) => number): number => sumOf(turns, (turn) => figureOf(turn))
   const last = turns.at(-1)
   const figures: typeof noFigures = {
     sessions: 1,
@@ -154,11 +154,10 @@ function totalsIn(profile: Profile, { fromMs, toMs, operatorRules }: Required<Sp
     cachedTokens: sum(({ cacheReadTokens, calls }) => cacheReadTokens * calls),
     compactions: compactions.length,
     ahead: compactions.filter(({ ahead }) => ahead === true).length,
-    inForce: rulesIn(profile, last && seqOf(last.entry)) + operatorRules(profile),
+    inForce: rulesUpTo(profile, last && seqOf(last.entry)).length + operatorRules(profile),
     leftOut: profile.rulesLeftOut,
-    removedTokens: compactions.reduce(
-      (total, { beforeTokens, afterTokens, undone }) => total + (undone ? 0 : beforeTokens - afterTokens),
-      0,
+    removedTokens: sumOf(compactions, ({ beforeTokens, afterTokens, undone }) =>
+      undone ? 0 : beforeTokens - afterTokens,
     ),
     savedTokens: sum(({ turn }) => saved[turn - 1]?.tokens ?? 0),
     judged: decisions.length,
@@ -187,4 +186,24 @@ export function timelineOf(profile: Profile, points: number) {
     outputTokens: turns.map(({ outputTokens }) => outputTokens),
     dollars: turns.map(({ dollars }) => dollars ?? null),
   }
+}
+
+/** Reduce a series to at most `most` points for drawing, keeping extremes. */
+export function thin<Point>(points: readonly Point[], most: number, figureOf: (point: Point) => number): Point[] {
+  if (points.length <= most) return [...points]
+  const kept: Point[] = []
+  const pairs = Math.max(1, Math.floor(most / 2))
+  for (let bucket = 0; bucket < pairs; bucket++) {
+    const slice = points.slice(
+      Math.floor((bucket * points.length) / pairs),
+      Math.floor(((bucket + 1) * points.length) / pairs),
+    )
+    const values = slice.map(figureOf)
+    const places = [values.indexOf(Math.min(...values)), values.indexOf(Math.max(...values))]
+    for (const place of [...new Set(places)].sort((one, other) => one - other)) {
+      const point = slice[place]
+      if (point !== undefined) kept.push(point)
+    }
+  }
+  return kept
 }

@@ -73,7 +73,6 @@ export function createSignIns(now: () => number) {
       setNewest(known, id, { id, origin, ...read, expiresAtMs, proofHash: digest(proof) }, maxSignedIn)
       return { cookie, proof, expiresAtMs }
     },
-    /** The sign-in of a request. */
     find: (cookie: string | undefined, proof: string | null, origin: string): SignIn | undefined => {
       const kept = cookie === undefined ? undefined : known.get(digest(cookie))
       if (kept === undefined || kept.expiresAtMs <= now() || kept.origin !== origin) return undefined

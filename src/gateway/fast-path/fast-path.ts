@@ -38,7 +38,6 @@ type Splice = { readonly head: Buffer; readonly from: number; readonly ownMarker
 const unsettled = 2
 
 type FastPathInput = Pick<FastPath, "session" | "bytes" | "request" | "receipt" | "isNamed"> & {
-  /** The body that was sent, if it was changed. */
   readonly sent?: Buffer | undefined
   readonly changed: boolean
   readonly rules: readonly string[]
@@ -153,7 +152,6 @@ function answeredBytes(bytes: Buffer, { wire, layout, messages }: ModelRequest):
   return last === undefined ? Number.POSITIVE_INFINITY : placeIn(bytes, wire, last.end)
 }
 
-/** Convert an offset in the text into an offset in the bytes it was decoded from. */
 function placeIn(bytes: Buffer, wire: string, at: number): number {
   if (wire.length === bytes.length) return at
   // Measure the text after the offset, which is short, not the text before it, which may be a megabyte. If invalid bytes were replaced

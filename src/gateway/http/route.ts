@@ -205,9 +205,6 @@ function familyOfPass(path: string, query: string, headers: RequestHeaders): Api
   return "openai"
 }
 
-/** The URL of a request: the origin is always the upstream's. */
-type Target = { readonly origin: string; readonly path: string }
-
 const version = /^v\d[\w.]{0,12}$/
 
 /** Path segments directly below the version in the OpenAI and Anthropic APIs. Clients configured without a version leave it out. */
@@ -218,7 +215,7 @@ const bare =
 export function targetUrl(
   upstream: Pick<Upstream, "baseUrl" | "families" | "apiKey" | "headers">,
   target: string,
-): Target {
+): { readonly origin: string; readonly path: string } {
   const base = readBaseUrl(upstream.baseUrl)
   const at = target.indexOf("?")
   const path = at < 0 ? target : target.slice(0, at)

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import type { Problem } from "../../message/errors.ts"
 import { type Format, formats } from "../../message/message.ts"
 import { readSse } from "../../wire/sse.ts"
-import { decodeStream } from "../../wire/stream-decode.ts"
+import { decodeStream } from "../../wire/stream-steps.ts"
 import { streamError } from "./wire-error.ts"
 
 const cut: Problem = { code: "stream-cut", after: "message_start" }

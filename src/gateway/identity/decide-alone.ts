@@ -258,7 +258,6 @@ const hasOtherTools = (line: Line, { tools }: Tip): boolean => tools !== undefin
 
 type AssignmentFields = Partial<Pick<Assignment, "role" | "entry" | "held" | "fork">>
 
-/** A new session. */
 function beginLine(
   line: Line,
   more: AssignmentFields = {},

@@ -116,13 +116,11 @@ const framedWrites = ({ names, base }: Group, session: string, frame: string): r
   { name: names.framed(base, frame), session },
 ]
 
-type AssignmentFields = { readonly entry?: string; readonly held?: "unknown" }
-
 function decided(
   group: Group,
   session: string,
   why: Why,
-  more: AssignmentFields = {},
+  more: { readonly entry?: string; readonly held?: "unknown" } = {},
   likeness?: Likeness,
 ): IdentityDecision {
   const { main, names, base, look, request } = group

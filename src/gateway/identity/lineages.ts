@@ -155,9 +155,7 @@ function createPendingSessions(now: () => number) {
 }
 
 type AliasDeps = {
-  /** The store's `findAliases`. */
   readonly find: (names: readonly string[]) => Promise<readonly Write[]>
-  /** The store's `putAliases`. */
   readonly put: (session: string, aliases: readonly Omit<Write, "session">[]) => Promise<void>
   /** Other processes write to the same store, so the last request of a session is read from the store every time. */
   readonly isShared?: boolean

@@ -29,7 +29,6 @@ import {
   writeMark,
 } from "./whole.ts"
 
-/** The tenant and session of a request. */
 export type Belonging = {
   readonly tenant: string
   readonly assignment: Assignment
@@ -100,17 +99,18 @@ export function createServerState({ store, onFault }: HeldDeps) {
     /** The request with its full history; undefined if that is not known here. */
     open: async (belonging: Belonging, request: ModelRequest): Promise<FullHistory | undefined> => {
       const { held, format } = request
-      if (!isKept(format)) return undefined
+      if (format !== "openai-responses" && format !== "anthropic-messages") return undefined
       const isChained = held?.type === "previous-response" || held?.type === "thread"
       if (held !== undefined && !isChained) return undefined
       const before = await orFallback(chainOf(cache, store, belonging, request), onFault, undefined)
       if (held !== undefined && before === undefined) return undefined
       await orFallback(readItems(cache, belonging, request), onFault, undefined)
       const { id } = belonging.session
-      const isLost = before !== undefined && cache.losses(id) >= maxLosses
+      const cached = cache.find(id)
+      const isLost = before !== undefined && (cached?.losses ?? 0) >= maxLosses
       return fullHistoryOf(request, isLost ? { ...before, upstream: "other" } : before, {
-        find: (item) => cache.item(id, item),
-        isLost: (item) => cache.isLost(id, item),
+        find: (item) => cached?.items.get(item),
+        isLost: (item) => cached?.lost.has(item) === true,
       })
     },
     /** Store a response that the client may continue from. */
@@ -121,8 +121,9 @@ export function createServerState({ store, onFault }: HeldDeps) {
       const said = messageTexts(whole.request.format, messages)
       if (whole.request.format === "openai-responses" && whole.stores) cache.putItems(session.id, said)
       if (answered.isInline) {
-        cache.noteLost(session.id, referencesIn(whole))
-        if (whole.before !== undefined) cache.noteLoss(session.id)
+        const cached = cache.use(session.id)
+        for (const item of referencesIn(whole)) cached.lost.add(item)
+        if (whole.before !== undefined) cached.losses++
       }
       if (id === undefined) return
       const chain = chainAfter(whole, answered, said)
@@ -134,9 +135,6 @@ export function createServerState({ store, onFault }: HeldDeps) {
 
 const referencesIn = ({ expanded }: FullHistory): readonly string[] =>
   expanded.flatMap(({ own, type }) => (type === "reference" ? (referenceId(own) ?? []) : []))
-
-/** The formats in which a provider may store conversations. */
-const isKept = (format: Format): boolean => format === "openai-responses" || format === "anthropic-messages"
 
 /** If the store is unavailable, continue without what it would have returned. */
 async function orFallback<Value>(asked: Promise<Value>, onFault: HeldDeps["onFault"], nothing: Value): Promise<Value> {
@@ -157,7 +155,8 @@ async function chainOf(
   { held, format }: ModelRequest,
 ): Promise<ResponseChain | undefined> {
   if (held?.id === undefined) return undefined
-  const known = cache.chain(session.id, held.id) ?? cache.chain(assignment.fork?.from ?? session.id, held.id)
+  const chainIn = (id: string) => cache.find(id)?.chains.get(held.id ?? "")
+  const known = chainIn(session.id) ?? chainIn(assignment.fork?.from ?? session.id)
   if (known !== undefined) return known
   const entry = assignment.entry ?? assignment.fork?.at
   if (entry === undefined || format !== "openai-responses") return undefined
@@ -173,16 +172,17 @@ async function readItems(
   { session, assignment }: Belonging,
   request: ModelRequest,
 ): Promise<void> {
-  const isUnread = !cache.isRead(session.id) && (!assignment.isNew || assignment.fork !== undefined)
+  const cached = cache.find(session.id)
+  const isUnread = cached?.isRead !== true && (!assignment.isNew || assignment.fork !== undefined)
   if (request.format !== "openai-responses" || !isUnread) return
   const isMissing = elementTexts(request).some((text) => {
     const id = referenceId(text)
-    return id !== undefined && cache.item(session.id, id) === undefined
+    return id !== undefined && cached?.items.has(id) !== true
   })
   if (!isMissing) return
   const messages = await messagesIn(session, Number.POSITIVE_INFINITY)
   cache.putItems(session.id, messageTexts(request.format, [...messages.values()]))
-  cache.noteRead(session.id)
+  cache.use(session.id).isRead = true
 }
 
 /** The conversation up to and including a response. */
@@ -219,22 +219,17 @@ function settleCompactions(elements: readonly string[]): readonly string[] {
 
 /** Sessions, by tenant, whose last response has ended and is not recorded yet. */
 export function createEndings() {
-  const counts = new Map<string, Map<string, number>>()
-  const add = (tenant: string, session: string, by: number): void => {
-    const sessions = counts.get(tenant) ?? new Map<string, number>()
-    const count = (sessions.get(session) ?? 0) + by
-    if (count > 0) sessions.set(session, count)
-    else sessions.delete(session)
-    if (sessions.size > 0) counts.set(tenant, sessions)
-    else counts.delete(tenant)
-  }
+  const open = new Set<{ readonly tenant: string; readonly session: string }>()
   return {
     /** A response has ended; `work` records it. */
     ending: async (tenant: string, session: string, work: () => Promise<void>): Promise<void> => {
-      add(tenant, session, 1)
-      await work().finally(() => add(tenant, session, -1))
+      const one = { tenant, session }
+      open.add(one)
+      await work().finally(() => open.delete(one))
     },
-    ended: (tenant: string): readonly string[] => [...(counts.get(tenant)?.keys() ?? [])],
+    ended: (tenant: string): readonly string[] => [
+      ...new Set([...open].flatMap((one) => (one.tenant === tenant ? one.session : []))),
+    ],
   }
 }
 
@@ -259,7 +254,6 @@ async function findLink(store: Store, tenant: string, id: string): Promise<Store
   return entry === "unstored" || entry === "other" ? entry : entry === undefined ? undefined : readMark(entry)
 }
 
-/** Page sizes for reading a log. */
 const outlinePage = 20_000
 const historyPage = 1000
 

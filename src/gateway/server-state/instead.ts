@@ -29,7 +29,6 @@ export type Instead =
     }
   | { readonly type: "answer"; readonly answer: OwnAnswer; readonly response?: ModelResponse }
 
-/** A request that was refused, with the body that was sent. */
 export type RefusedCall = Refused & {
   readonly sent: Buffer
   readonly changed: boolean

@@ -6,23 +6,19 @@ const maxBytes = 128 * 1024 * 1024
 /** Responses cached for each session: clients continue from the last one, and sometimes from one before it. */
 const maxChains = 8
 
-type CachedSession = {
-  readonly chains: Map<string, ResponseChain>
-  readonly items: Map<string, string>
-  readonly lost: Set<string>
-  bytes: number
-  losses: number
-  isRead: boolean
-}
-
-const emptySession = (): CachedSession => ({
-  chains: new Map(),
-  items: new Map(),
-  lost: new Set(),
+const emptySession = () => ({
+  chains: new Map<string, ResponseChain>(),
+  items: new Map<string, string>(),
+  /** Items that the provider has lost. */
+  lost: new Set<string>(),
   bytes: 0,
+  /** How often the provider did not have a response that it should have stored. */
   losses: 0,
+  /** Were the items of the session's log loaded? */
   isRead: false,
 })
+
+type CachedSession = ReturnType<typeof emptySession>
 
 export type ResponseCache = ReturnType<typeof createResponseCache>
 
@@ -46,7 +42,8 @@ export function createResponseCache() {
     }
   }
   return {
-    chain: (session: string, id: string): ResponseChain | undefined => sessions.get(session)?.chains.get(id),
+    use,
+    find: (session: string): CachedSession | undefined => sessions.get(session),
     putChain: (session: string, id: string, chain: ResponseChain): void => {
       const held = use(session)
       const before = held.chains.get(id)
@@ -58,7 +55,6 @@ export function createResponseCache() {
         grow(held, -sizeOf(gone))
       }
     },
-    item: (session: string, id: string): string | undefined => sessions.get(session)?.items.get(id),
     putItems: (session: string, elements: readonly string[]): void => {
       const held = use(session)
       for (const text of elements) {
@@ -67,22 +63,6 @@ export function createResponseCache() {
         held.items.set(id, text)
         grow(held, text.length)
       }
-    },
-    /** Whether the provider has lost this item. */
-    isLost: (session: string, id: string): boolean => sessions.get(session)?.lost.has(id) === true,
-    noteLost: (session: string, ids: readonly string[]): void => {
-      const { lost } = use(session)
-      for (const id of ids) lost.add(id)
-    },
-    /** How often the provider did not have a response that it should have stored. */
-    losses: (session: string): number => sessions.get(session)?.losses ?? 0,
-    noteLoss: (session: string): void => {
-      use(session).losses++
-    },
-    /** Whether the items of the session's log were loaded. */
-    isRead: (session: string): boolean => sessions.get(session)?.isRead === true,
-    noteRead: (session: string): void => {
-      use(session).isRead = true
     },
   }
 }

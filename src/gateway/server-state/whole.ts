@@ -109,11 +109,9 @@ export function readMark(text: string): Mark | undefined {
   return count === undefined || hash === undefined ? undefined : { count: Number(count), hash }
 }
 
-/** The JSON texts of a request's message list, one for each message. */
 export const elementTexts = ({ wire, layout }: Pick<ModelRequest, "wire" | "layout">): readonly string[] =>
   (layout.messages?.elements ?? []).map(({ start, end }) => asElement(wire.slice(start, end)))
 
-/** Messages as JSON texts of list elements. */
 export const messageTexts = (format: Format, messages: readonly Message[]): readonly string[] =>
   messages.flatMap((message) => codecs[format].writeMessage(message).map(asElement))
 

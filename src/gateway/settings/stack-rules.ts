@@ -14,7 +14,6 @@ export type StackMatch = {
 /** A prompt stack, and the calls that get it. */
 export type StackRule = { readonly when?: StackMatch; readonly stack: StackOptions }
 
-/** The properties of a call that rules are matched against. */
 type StackQuestion = { readonly [Name in "model" | "client" | "agent" | "tenant"]?: string | undefined }
 
 /** The stack of the first matching rule. A call without a value that a rule asks for does not match it. */

@@ -21,9 +21,6 @@ type ProbedStore = Pick<Store, "head" | "putAliases">
 /** The response to a probe: JSON without addresses, paths or error texts. */
 type HealthAnswer = { readonly status: number; readonly body: string }
 
-/** The part that is not ready, and its problem code. */
-type Reason = { readonly part: "gateway" | "store" | "operator"; readonly code: string }
-
 /** Time limit of a probe: a slower store is useless for requests, and most probes do not wait longer either. */
 const usualProbeLimitMs = 2000
 /** How long a probe result is reused: probes come from many sides, and must not be a load. */
@@ -45,7 +42,7 @@ export function createHealth({ store, operator, closing, version, ...rest }: Hea
     live: (): HealthAnswer => ({ status: 200, body: JSON.stringify({ status: "ok", version }) }),
     /** Should it receive requests? */
     ready: async (): Promise<HealthAnswer> => {
-      const reasons: Reason[] = []
+      const reasons: { readonly part: "gateway" | "store" | "operator"; readonly code: string }[] = []
       if (closing()) reasons.push({ part: "gateway", code: "closing" })
       const trouble = await probe.ask()
       if (trouble !== undefined) reasons.push({ part: "store", code: trouble })

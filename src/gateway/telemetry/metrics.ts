@@ -9,7 +9,6 @@ type MetricName = keyof typeof catalog
 type MetricsOptions = {
   readonly now?: () => number
   readonly version?: string
-  /** Reads process figures (`watchProcess().read`); omitted if not given. */
   readonly readProcess?: () => ProcessFigures
 }
 

@@ -102,7 +102,6 @@ function ownAttributes(record: ExchangeRecord): Attributes {
   }
 }
 
-/** A provider's error type is reported only if it is a single word. */
 const errorWord = /^[A-Za-z][\w.-]{0,63}$/
 
 /** The error type in one word. A client that disconnected is not an error. */

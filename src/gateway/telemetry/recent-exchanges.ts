@@ -4,39 +4,29 @@ import { present } from "../../message/present.ts"
 import { setNewest } from "../../message/recall.ts"
 import type { ExchangeRecord } from "../settings/gateway-options.ts"
 
-type ExchangeListener = (record: ExchangeRecord) => void
-
 /** A model call in progress, with its session and model as far as they are known. */
 type BegunExchange = Pick<ExchangeRecord, "id" | "atMs" | "tenant"> &
   Partial<Pick<ExchangeRecord, "session" | "model" | "client" | "project">>
 
-/** The latest exchanges; metrics, logs and spans are made from its events. */
-export type RecentExchanges = {
-  readonly add: (record: ExchangeRecord) => void
-  /** Call when a model call is sent upstream. Listeners are told; nothing is kept. */
-  readonly begin: (begun: BegunExchange) => void
-  readonly find: (id: string) => ExchangeRecord | undefined
-  /** Newest first. */
-  readonly newest: (limit: number, session?: string) => readonly ExchangeRecord[]
-  readonly subscribe: (listener: ExchangeListener) => () => void
-  readonly subscribeBegun: (listener: (begun: BegunExchange) => void) => () => void
-}
+export type RecentExchanges = ReturnType<typeof createRecentExchanges>
 
 /** Limit on records in memory, each some kilobytes. Lasting data is in the session's log. */
 const usualLimit = 1000
 
-export function createRecentExchanges(limit: number = usualLimit): RecentExchanges {
+/** The latest exchanges; metrics, logs and spans are made from its events. */
+export function createRecentExchanges(limit = usualLimit) {
   const records = new Map<string, ExchangeRecord>()
   const ended = createListeners<ExchangeRecord>()
   const begun = createListeners<BegunExchange>()
   return {
+    /** Call when a model call is sent upstream. Listeners are told; nothing is kept. */
     begin: begun.emit,
-    add: (record) => {
+    add: (record: ExchangeRecord): void => {
       setNewest(records, record.id, record, limit)
       ended.emit(record)
     },
-    find: (id) => records.get(id),
-    newest: (most, session) => {
+    find: (id: string) => records.get(id),
+    newest: (most: number, session?: string): readonly ExchangeRecord[] => {
       const all = [...records.values()].reverse()
       return (session === undefined ? all : all.filter((record) => record.session === session)).slice(0, most)
     },
@@ -46,9 +36,6 @@ export function createRecentExchanges(limit: number = usualLimit): RecentExchang
 }
 
 type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] }
-
-/** The fields of an exchange record noted so far; unknown ones are missing. */
-type RecordFields = Partial<Mutable<Omit<ExchangeRecord, "id" | "atMs" | "totalMs">>>
 
 export type RequestLog = ReturnType<typeof openRequestLog>
 
@@ -62,7 +49,7 @@ export function openRequestLog(
 ) {
   const startMs = performance.now()
   const sinceStart = (): number => performance.now() - startMs
-  const noted: RecordFields = {}
+  const noted: Partial<Mutable<Omit<ExchangeRecord, "id" | "atMs" | "totalMs">>> = {}
   let closed = false
   return {
     id,

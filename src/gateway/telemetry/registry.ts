@@ -34,7 +34,6 @@ const isAmount = (value: number): boolean => value >= 0 && value < Infinity
 
 export type Registry = ReturnType<typeof createRegistry>
 
-/** The metrics of a process, in order of creation. */
 export function createRegistry() {
   const families: MetricFamily[] = []
   const addLabelled = (family: Omit<MetricFamily, "samples">, labels: readonly string[]): Level => {

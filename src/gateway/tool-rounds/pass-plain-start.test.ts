@@ -6,7 +6,7 @@ import { guardSse } from "../../guard/guard-stream.ts"
 import { callId, type Format, formats, tokens } from "../../message/message.ts"
 import { readSse, utf8Bytes, utf8Text } from "../../wire/sse.ts"
 import type { StreamEvent } from "../../wire/stream.ts"
-import { encodeStream } from "../../wire/stream-encode.ts"
+import { encodeStream } from "../../wire/stream-steps.ts"
 import { passPlainStart, plainEvents, surelyWithoutCalls } from "../deliver.ts"
 import { eventsIn } from "../http/relay.ts"
 

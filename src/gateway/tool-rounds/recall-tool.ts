@@ -95,7 +95,7 @@ function listFor(format: Format, body: Json): Json | undefined {
   if (tools === undefined) return undefined
   const lists = format === "gemini" ? elements(tools).flatMap(declarationsIn) : [tools]
   const known = lists.flatMap((list) => elements(list)).filter(({ value }) => isObject(value))
-  const taken = known.some((tool) => nameOf(tool) === recallName)
+  const taken = known.some((tool) => stringIn(member(tool, "function") ?? tool, "name") === recallName)
   return !taken && known.some((tool) => isClientTool(format, tool)) ? lists.at(-1) : undefined
 }
 
@@ -104,8 +104,6 @@ const declarationsIn = (tool: Json): readonly Json[] => {
   const list = memberOf(tool, ["functionDeclarations", "function_declarations"])
   return list === undefined || elements(list).length === 0 ? [] : [list]
 }
-
-const nameOf = (tool: Json): string | undefined => stringIn(member(tool, "function") ?? tool, "name")
 
 const clientTypes: ReadonlySet<string | undefined> = new Set([undefined, "function", "custom"])
 

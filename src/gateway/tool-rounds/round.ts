@@ -15,13 +15,13 @@ import {
 } from "../../message/message.ts"
 import type { SessionGuarding } from "../../session/record.ts"
 import { runPaced } from "../../store/pace.ts"
-import { type CollectState, startCollect } from "../../wire/collect.ts"
 import { decodeRequestSteps } from "../../wire/decode.ts"
 import { encodeRequest } from "../../wire/encode.ts"
 import { elements, isObject, member, readJson, tryParse, valueIn, wireOf } from "../../wire/json.ts"
 import { overlay, write, writeList } from "../../wire/json-write.ts"
 import { replaceData, type SseEvent } from "../../wire/sse.ts"
 import { indexOf, type StreamEvent } from "../../wire/stream.ts"
+import { type CollectState, startCollect } from "../../wire/stream-steps.ts"
 import { type Recall, recallName } from "./recall-tool.ts"
 
 /** The outcome of a finished round. */
@@ -39,7 +39,6 @@ export type RoundsOptions = {
   readonly format: Format
   /** The request body of the first response. */
   readonly sent: string
-  /** The guard that judges the tool calls. */
   readonly guarding?: SessionGuarding
   /** Answers recalls; without it, no call counts as a recall. */
   readonly recall?: Recall
@@ -163,8 +162,6 @@ export function withUsage(format: Format, text: string, usage: RoundUsage): stri
     : overlay(wireText(text), told)
 }
 
-type UsageAdder = ReturnType<typeof createUsageAdder>
-
 /** Counts one round of a stream, and adds the earlier rounds to the events that tell its usage. */
 export function createUsageAdder(format: Format, earlier: RoundUsage | undefined) {
   let own: RoundUsage | undefined
@@ -270,7 +267,7 @@ export type RoundNotes = {
   /** The request body of the next round, if there is one. */
   next: string | undefined
   collecting: CollectState
-  usage: UsageAdder | undefined
+  usage: ReturnType<typeof createUsageAdder> | undefined
   readonly judged: JudgedCall[]
   readonly taken: TakenRecalls
   /** The taken recalls that were replaced by text. */

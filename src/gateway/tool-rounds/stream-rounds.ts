@@ -3,14 +3,20 @@ import { type JudgedCall, spentWith, withSpent } from "../../guard/judge-call.ts
 import { HoldfastError, type Problem, problemOrThrow } from "../../message/errors.ts"
 import type { Format, StopReason } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import { collectEnd, collectStep } from "../../wire/collect.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { sequenceOf } from "../../wire/responses-stream.ts"
-import { type SseEvent, sseStep, startSse, utf8Bytes } from "../../wire/sse.ts"
-import { writeArrayEvent } from "../../wire/sse-array.ts"
+import { type SseEvent, sseStep, startSse, utf8Bytes, writeArrayEvent } from "../../wire/sse.ts"
 import { indexOf, type StreamEvent } from "../../wire/stream.ts"
-import { decodeEnd, decodeStep, startDecode } from "../../wire/stream-decode.ts"
-import { encodeEnd, encodeStep, startEncode } from "../../wire/stream-encode.ts"
+import {
+  collectEnd,
+  collectStep,
+  decodeEnd,
+  decodeStep,
+  encodeEnd,
+  encodeStep,
+  startDecode,
+  startEncode,
+} from "../../wire/stream-steps.ts"
 import type { StreamFraming } from "../http/relay.ts"
 import { streamError } from "../http/wire-error.ts"
 import { boundRecall } from "./recall-tool.ts"
@@ -127,7 +133,6 @@ function upstreamProblem(status: number, text: string): Problem {
   return { code: "upstream-error", type: typeof type === "string" ? type : "error", message, status }
 }
 
-/** Writes all rounds of an exchange as one stream. */
 function createRoundWriter(format: Format, framing: StreamFraming) {
   let state = startEncode(format)
   let elements = 0
@@ -154,7 +159,6 @@ function createRoundWriter(format: Format, framing: StreamFraming) {
     join: (): void => {
       state = { ...state, intact: false }
     },
-    /** End the stream with an error in its format. */
     fail: (problem: Problem): readonly SseEvent[] => {
       const waiting = flush()
       const numbered = format === "openai-responses" ? { sequence: sequenceOf(state) } : {}

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { createGuard } from "../../guard/guard.ts"
 import type { Format } from "../../message/message.ts"
 import { createSseEvent } from "../../wire/sse.ts"
-import { decodeStream } from "../../wire/stream-decode.ts"
+import { decodeStream } from "../../wire/stream-steps.ts"
 import { recallName } from "./recall-tool.ts"
 import { streamRounds } from "./stream-rounds.ts"
 

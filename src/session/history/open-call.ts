@@ -39,11 +39,9 @@ export type Call = Framed & {
   /** The client has just put a summary in the place of its history. */
   readonly compacted?: IngestResult["compacted"] | undefined
   readonly events: Trace
-  /** The prompt stack in the frame, and the one that waits for a compaction. */
   readonly stack: CallStack
   /** The frame without the log's messages. */
   readonly base: ModelRequest
-  /** The same frame with another prompt stack. */
   readonly reframe: (inForce: StackInForce | undefined) => ModelRequest
 }
 
@@ -185,7 +183,6 @@ export async function withNewView(live: Live, call: Call): Promise<Call> {
   return { ...call, view, frame, separation: separateMade(call.separation, frame) }
 }
 
-/** The call with another prompt stack. */
 export async function withOtherStack(live: Live, call: Call, inForce: StackInForce): Promise<Call> {
   const base = call.reframe(inForce)
   const frame = call.kind === "log" ? frameMessages(base, call.view, await finder(live, call.view)) : base

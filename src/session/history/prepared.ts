@@ -83,7 +83,6 @@ export type Prepared<Body extends string | object = string | object> = {
   /** A string if the body was given as a string, otherwise an object. */
   readonly body: Body
   readonly wire: string
-  /** The decoded request: system, tools and messages. */
   readonly context: Pick<ModelRequest, "format" | "system" | "tools" | "messages">
   readonly trace: Trace
   readonly receipt: Receipt
@@ -190,7 +189,6 @@ function longestAnswer({ answers }: Live, model: string): number | undefined {
   return lengths.length < leastAnswers ? undefined : Math.max(...lengths)
 }
 
-/** The state of a session's rules in a request. */
 type PinCheck = {
   /** Rules in force that the request does not contain. */
   readonly missing: readonly Pin[]
@@ -200,7 +198,6 @@ type PinCheck = {
 
 type PinCheckOptions = {
   readonly meter: Meter
-  /** Token budget for rules found in messages. */
   readonly budgetTokens: number
   /** The provider holds the earlier history, including the text of rules. */
   readonly held: boolean

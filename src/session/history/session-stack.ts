@@ -26,7 +26,6 @@ import {
 } from "../stack/stack-options.ts"
 import type { Live } from "../state/live.ts"
 
-/** The prompt stacks of one call: the one in force, the one that waits, and events about them. */
 export type CallStack = {
   readonly inForce?: StackInForce
   readonly waiting?: WaitingStack

@@ -7,7 +7,7 @@ import type { Message, ModelRequest, Transcript } from "../../message/message.ts
 import { namesIn } from "../../message/present.ts"
 import { createRecall } from "../../message/recall.ts"
 import { type RepairEvent, repair } from "../../message/repair.ts"
-import { adjacencyOf } from "../../wire/order.ts"
+import { adjacencyOf } from "../../wire/codecs.ts"
 import { entryId, type Item, seqOf, thaw } from "../log/entry.ts"
 import type { Outline } from "../log/outline.ts"
 import type { Live } from "../state/live.ts"
@@ -57,10 +57,7 @@ function shorten(message: Message, item: ShownItem): Message {
   return as
 }
 
-/** The last view of a log, and a key of the entries that determine it. */
-type LastView = { readonly view: View; readonly determined: string }
-
-const lastRead = new WeakMap<Outline, LastView>()
+const lastRead = new WeakMap<Outline, { readonly view: View; readonly determined: string }>()
 
 /** Entry types that may change how existing messages are shown. */
 const deciding: readonly string[] = namesIn(
@@ -137,7 +134,6 @@ async function readWhole({ journal }: Live, outline: Outline, at: number): Promi
   return { at, checkpoint: seq, items, standing: (checkpoint?.standing ?? []).filter((entry) => !shown.has(entry)) }
 }
 
-/** The original messages of these entries. */
 export async function readMessages({ journal, messages }: Live, seqs: readonly number[]): Promise<readonly Message[]> {
   const missing = seqs.filter((seq) => !messages.has(seq))
   const entries = missing.length === 0 ? new Map() : await journal.entries(missing)
@@ -262,7 +258,6 @@ export function frameMessages(
   return { ...frame, messages: [...frame.messages, ...standing, ...messagesOf(view, find)] }
 }
 
-/** The messages of a view, in full. */
 export const messagesOf = ({ items }: View, find: (seq: number) => Message | undefined): Transcript =>
   items.flatMap((item) => (item.type === "made" ? [item.message] : (find(item.entry) ?? [])))
 

@@ -72,7 +72,6 @@ export type RuleBody = Pick<Pin, Words<"text channel kind explicitness source co
   readonly confidence?: number
 }
 
-/** The decision on one tool call, and the policies that made it. */
 export type CallVerdict = {
   readonly callId: string
   readonly tool: string
@@ -229,13 +228,11 @@ export function thaw(frozen: FrozenMessage, id: string): Message {
   return { ...decodeMessage(frozen.format, wireText(frozen.wire)), id: messageId(id) }
 }
 
-/** The events of a checkpoint's trace. */
 export function eventsOfTrace({ trace }: Pick<CheckpointBody, "trace">): readonly Readonly<Record<string, unknown>>[] {
   const events = tryParse(trace)
   return Array.isArray(events) ? events.filter(isObject) : []
 }
 
-/** The rule of an entry. */
 export function pinOf(seq: number, body: RuleBody): Pin {
   const { text, channel, by, kind, place, document, explicitness, confidence, source, context, expiresAtMs } = body
   const at = place === undefined ? undefined : { ...place, entry: entryId(place.entry) }

@@ -21,36 +21,7 @@ export type Committed = {
  */
 type Write = (outline: Outline, next: number) => readonly EntryBody[] | Promise<readonly EntryBody[]>
 
-/**
- * A session's log, as far as this process knows it. If another process wrote first, its entries are read and `write` is called again. If
- * the store fails, entries are kept in memory and written as soon as possible.
- */
-export type Journal = {
-  readonly outline: () => Outline
-  /** Read what others wrote. */
-  readonly refresh: () => Promise<void>
-  readonly commit: (write: Write) => Promise<Committed>
-  readonly entries: (seqs: readonly number[]) => Promise<ReadonlyMap<number, Entry>>
-  /** Entries of one type: these, or all of the log. */
-  readonly ofType: <Type extends EntryType>(type: Type, seqs?: readonly number[]) => Promise<readonly EntryOf<Type>[]>
-  /** What is made of the entries of a type, each read only once, because entries never change; `made` keeps it. */
-  readonly each: <Type extends EntryType, Made>(
-    type: Type,
-    make: (body: BodyOf<Type>, seq: number) => Made,
-    made: Map<number, Made>,
-  ) => Promise<readonly Made[]>
-  readonly isDurable: () => boolean
-  /** Does the store have this entry? */
-  readonly isSaved: (seq: number) => boolean
-  /** The problem of the last read or write; undefined if it succeeded, and then this process knows the whole log. */
-  readonly problem: () => Problem | undefined
-  /** Was the log ever read? Before that, only entries written here are known. */
-  readonly isKnown: () => boolean
-  /** Durability events since the last call. */
-  readonly takeEvents: () => readonly LogEvent[]
-  /** Drop all cached bodies except these; they can be read again. */
-  readonly release: (isKept: (seq: number) => boolean) => void
-}
+export type Journal = ReturnType<typeof createJournal>
 
 type JournalOptions = {
   readonly store: Store
@@ -73,7 +44,15 @@ const maxRaces = 50
 /** Page size for reading a log's outline. */
 const outlinePage = 20_000
 
-export function createJournal(options: JournalOptions): Journal {
+/**
+ * A session's log, as far as this process knows it. If another process wrote first, its entries are read and `write` is called again. If
+ * the store fails, entries are kept in memory and written as soon as possible.
+ *
+ * `refresh` reads what others wrote; until the log was read (`isKnown`), only entries written here are known. `isSaved`: the store has the
+ * entry. `problem` is that of the last read or write: without one, this process knows the whole log. `takeEvents` gives the durability
+ * events since the last call, and `release` drops all cached bodies but those that are kept; they can be read again.
+ */
+export function createJournal(options: JournalOptions) {
   const { store, session } = options
   const backlog = createBacklog(store, session, options.owner)
   const bodies = createBodies(store, session)
@@ -133,14 +112,14 @@ export function createJournal(options: JournalOptions): Journal {
   return {
     outline: () => outline,
     refresh,
-    commit: (ask) => commitTo({ outline: () => outline, backlog, synchronize, write, options }, ask),
+    commit: (ask: Write) => commitTo({ outline: () => outline, backlog, synchronize, write, options }, ask),
     ...readsOf(() => outline, bodies.read),
     isDurable: () => backlog.size() === 0,
-    isSaved: (seq) => seq <= backlog.saved().seq,
+    isSaved: (seq: number) => seq <= backlog.saved().seq,
     problem,
     isKnown: () => begun,
-    takeEvents: () => events.splice(0),
-    release: (isKept) => bodies.release((seq) => isKept(seq) || seq > backlog.saved().seq),
+    takeEvents: (): readonly LogEvent[] => events.splice(0),
+    release: (isKept: (seq: number) => boolean) => bodies.release((seq) => isKept(seq) || seq > backlog.saved().seq),
   }
 }
 
@@ -157,14 +136,11 @@ function chainBehind(
 }
 
 /** Remembers the problem of the last operation. */
-function createProblemNotes(): {
-  readonly track: <Value>(act: () => Promise<Value>) => Promise<Value>
-  readonly problem: () => Problem | undefined
-} {
+function createProblemNotes() {
   let lastProblem: Problem | undefined
   return {
     problem: () => lastProblem,
-    track: async (act) => {
+    track: async <Value>(act: () => Promise<Value>): Promise<Value> => {
       try {
         const value = await act()
         lastProblem = undefined
@@ -265,15 +241,22 @@ const entriesOf = (stored: readonly StoredEntry[], written: readonly EntryBody[]
 type BodyOf<Type extends EntryType> = Extract<EntryBody, { type: Type }>
 type EntryOf<Type extends EntryType> = Entry & { readonly body: BodyOf<Type> }
 
-type Reads = Pick<Journal, "entries" | "ofType" | "each">
-
-function readsOf(outline: () => Outline, entries: Journal["entries"]): Reads {
-  const ofType: Journal["ofType"] = async (type, seqs = outline().ofType(type)) =>
+function readsOf(outline: () => Outline, entries: (seqs: readonly number[]) => Promise<ReadonlyMap<number, Entry>>) {
+  /** Entries of one type: these, or all of the log. */
+  const ofType = async <Type extends EntryType>(
+    type: Type,
+    seqs: readonly number[] = outline().ofType(type),
+  ): Promise<readonly EntryOf<Type>[]> =>
     seqs.length === 0 ? [] : [...(await entries(seqs)).values()].filter((entry) => isOfType(entry, type))
   return {
     entries,
     ofType,
-    each: async (type, make, made) => {
+    /** What is made of the entries of a type, each read only once, because entries never change; `made` keeps it. */
+    each: async <Type extends EntryType, Made>(
+      type: Type,
+      make: (body: BodyOf<Type>, seq: number) => Made,
+      made: Map<number, Made>,
+    ): Promise<readonly Made[]> => {
       const seqs = outline().ofType(type)
       const missing = seqs.filter((seq) => !made.has(seq))
       for (const { seq, body } of await ofType(type, missing)) made.set(seq, make(body, seq))
@@ -283,10 +266,10 @@ function readsOf(outline: () => Outline, entries: Journal["entries"]): Reads {
 }
 const isOfType = <Type extends EntryType>(entry: Entry, type: Type): entry is EntryOf<Type> => entry.body.type === type
 
-type AttemptResult<Value> = { readonly value?: Value; readonly problem?: Problem }
-
 /** The result, or the store's Problem. Any other error is a bug and is thrown. */
-async function attempt<Value>(act: () => Promise<Value>): Promise<AttemptResult<Value>> {
+async function attempt<Value>(
+  act: () => Promise<Value>,
+): Promise<{ readonly value?: Value; readonly problem?: Problem }> {
   try {
     return { value: await act() }
   } catch (error) {
@@ -328,18 +311,10 @@ type Backlog = ReturnType<typeof createBacklog>
 /** Entries saved in one transaction: an embedded store blocks its process while it writes. A started save continues with the rest. */
 const savedAtOnce = 1000
 
-const payloadsIn = (
-  entries: readonly StoredEntry[],
-  payloads: ReadonlyMap<string, string>,
-): ReadonlyMap<string, string> =>
-  new Map(
-    entries
-      .flatMap(({ body }) => payloadsOf(body))
-      .flatMap((hash) => {
-        const text = payloads.get(hash)
-        return text === undefined ? [] : [[hash, text] as const]
-      }),
-  )
+function payloadsIn(entries: readonly StoredEntry[], payloads: ReadonlyMap<string, string>) {
+  const named = new Set(entries.flatMap(({ body }) => payloadsOf(body)))
+  return new Map([...payloads].filter(([hash]) => named.has(hash)))
+}
 
 /** Entries that the store does not have yet, in order. */
 function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwner) {

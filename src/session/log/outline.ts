@@ -93,18 +93,6 @@ function listIn<Key>(lists: Map<Key, number[]>, key: Key): number[] {
 /** An entry that never reached the store, with the sequence number that it would have had. */
 export type UnsavedEntry = { readonly seq: number; readonly body: EntryBody }
 
-type RebaseResult = {
-  readonly bodies: readonly EntryBody[]
-  /** New sequence numbers by old ones. */
-  readonly places: ReadonlyMap<number, number>
-}
-
-type RebaseOptions = {
-  readonly opening: () => EntryBody
-  /** Do messages go after what others wrote meanwhile? Those of a client's whole history keep their parent. */
-  readonly follows: () => boolean
-}
-
 /**
  * Convert entries written while the store was unavailable, so that they can be appended after what others wrote. Messages get new parents,
  * and messages that others wrote too are dropped; rules and usage stay. Compactions are dropped, because their messages may have moved;
@@ -113,8 +101,10 @@ type RebaseOptions = {
 export function rebase(
   unsavedEntries: readonly UnsavedEntry[],
   outline: Outline,
-  { opening, follows }: RebaseOptions,
-): RebaseResult {
+  /** `follows`: do messages go after what others wrote meanwhile? Those of a client's whole history keep their parent. */
+  { opening, follows }: { readonly opening: () => EntryBody; readonly follows: () => boolean },
+): { readonly bodies: readonly EntryBody[]; readonly places: ReadonlyMap<number, number> } {
+  /** New sequence numbers by old ones. */
   const places = new Map<number, number>()
   const isEmpty = outline.head().seq === 0
   const bodies: EntryBody[] = isEmpty && unsavedEntries.length > 0 ? [opening()] : []

@@ -132,15 +132,13 @@ function bestOf(
   return found
 }
 
-type Section = Omit<Candidate, "words">
-
 /** The texts of a page of a log, in sections. Results are of the tool that was called, which some formats say at the call alone. */
 async function* sectionsOf(
   store: LogStore,
   session: string,
   from: number,
   tools: Map<string, string>,
-): AsyncGenerator<Section> {
+): AsyncGenerator<Omit<Candidate, "words">> {
   const page = await store.read(session, { from, limit: pageEntries })
   const said = page.filter(({ type }) => type === "message-appended")
   const payloads = await store.payloads(session, [...new Set(said.flatMap(({ body }) => payloadsOf(body)))])

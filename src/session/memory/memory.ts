@@ -26,8 +26,6 @@ export type Remembered = {
   readonly limit?: "flush" | "session-day" | "agent-day"
 }
 
-type MemoryDay = { readonly day: string; readonly rows: number }
-
 /** The memory of one agent across sessions: a daily log that is only appended to, and searched. */
 export type Memory = {
   /** Store entries under today. The same entries again change nothing. */
@@ -35,7 +33,7 @@ export type Memory = {
   /** Search the agent's own rows, best first; without words, newest first. */
   readonly search: (search: MemorySearch) => Promise<readonly MemoryHit[]>
   /** The days that have rows, newest first. */
-  readonly days: () => Promise<readonly MemoryDay[]>
+  readonly days: () => Promise<readonly { readonly day: string; readonly rows: number }[]>
   /** One day as Markdown; undefined if it has no rows. */
   readonly day: (day: string) => Promise<string | undefined>
 }
@@ -159,8 +157,6 @@ async function getRows(store: MemoryStore, owner: MemoryOwner, ids: readonly str
   return rows
 }
 
-type Find = (search: MemorySearch) => Promise<readonly MemoryHit[]>
-
 /**
  * Stored rows of the session that a new row may supersede: its newest rows and, in a session with more, also those that name the subject of
  * a row that is new or superseded.
@@ -168,7 +164,7 @@ type Find = (search: MemorySearch) => Promise<readonly MemoryHit[]>
 async function rivalsOf(
   offered: readonly MemoryRow[],
   known: readonly MemoryRow[],
-  find: Find,
+  find: (search: MemorySearch) => Promise<readonly MemoryHit[]>,
 ): Promise<readonly MemoryRow[]> {
   const about = offered.filter(({ subject }) => subject !== undefined)
   const session = about[0]?.session

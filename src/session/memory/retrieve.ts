@@ -275,7 +275,6 @@ const breaking = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007
 /** A row's text as shown on its line. */
 export const shownText = (text: string): string => withoutFence(text.toWellFormed().replace(breaking, " ").trim())
 
-/** Limit on the source ids shown. */
 const maxShownSources = 4
 /** Ids and kinds are short; other characters are replaced. */
 const shortName = (name: string): string => name.replace(/[^\w.:#-]+/g, "_").slice(0, 40)

@@ -12,7 +12,6 @@ export const maxTextLength = 2_000
 /** Limit on the sources of a row; a few are enough. */
 export const maxRowSources = 32
 
-/** The channels that the source of a row may name. */
 export const rowChannels: readonly Channel[] = ["operator", "system", "user", "assistant", "memory", "document", "tool"]
 
 type RowPlace = MemoryOwner & { readonly session: string; readonly atMs: number }

@@ -77,10 +77,8 @@ const policyNames = optionNames<CompactionPolicy>()(
   "flushAt speculateAt compactAt lowWater compactAtTokens toolOutputTokens toolRounds pinShare expectedCalls",
 )
 
-/** Options that have options of their own. */
 type Nested = Pick<CompactOptions, "policy" | "strategyOptions" | "summarizer">
 
-/** Refuse unknown option names. */
 export function checkCompactNames(options: CompactOptions): void {
   checkOptionNames(options, compactNames, "compactRequest")
   checkNestedNames(options, "compactRequest")

@@ -25,7 +25,6 @@ import { findModel } from "../../tokens/models.ts"
 import type { CompactOptions } from "./options.ts"
 import { createSummarizer } from "./summarizer.ts"
 
-/** The plan for one request, and its limits. */
 export type Planned = Measured & {
   readonly plan: Plan
   readonly sizes: Sizes

@@ -6,7 +6,7 @@ import type { Stack } from "../../compact/stack/stack.ts"
 import type { MemoryEntry } from "../../compact/state/flush.ts"
 import type { Digest } from "../../compact/summary/summary.ts"
 import type { ModelRequest, Wire } from "../../message/message.ts"
-import { present } from "../../message/present.ts"
+import { present, sumOf } from "../../message/present.ts"
 import type { Meter } from "../../tokens/meter.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import type { Trace } from "../log/event.ts"
@@ -82,10 +82,7 @@ export function reportOf(input: ReportInput): Report {
     plan,
     strategy: typeof options.strategy === "function" ? "custom" : (options.strategy ?? "staged"),
     writer: compacted?.writer ?? "none",
-    droppedMessages: trace.reduce(
-      (sum, event) => sum + (event.type === "messages-dropped" ? event.messageIds.length : 0),
-      0,
-    ),
+    droppedMessages: sumOf(trace, (event) => (event.type === "messages-dropped" ? event.messageIds.length : 0)),
     shortenedResults: trace.filter(({ type }) => type === "result-shortened").length,
     memory,
     ...present({

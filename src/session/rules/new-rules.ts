@@ -32,15 +32,12 @@ export type News = {
 
 export const noDocuments: Pick<News, "documents" | "lifted"> = { documents: [], lifted: new Set() }
 
-/** Sequence numbers of new entries: of the first message, and of the first entry after those written with the messages. */
-type Places = { readonly first: number; readonly next: number }
-
 /** New rules from messages and documents, then those that the messages withdraw in words: earlier ones, or each other's. */
 export function* newRules(
   { options }: Live,
   pins: readonly SessionPin[],
   { messages, before, documents, lifted, ignoredParts = noIgnoredParts }: News,
-  { first, next }: Places,
+  { first, next }: { readonly first: number; readonly next: number },
 ): Steps<readonly EntryBody[]> {
   const find = options.rules?.find ?? "all"
   if (options.finder === "none") return []

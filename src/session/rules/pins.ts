@@ -120,13 +120,7 @@ function rulesInForce({ id, owner, options }: Live): readonly ScopedRule[] {
   return [...byText.values()]
 }
 
-type OperatorRule = {
-  readonly id: string
-  readonly text: string
-  readonly source?: string
-  readonly expiresAtMs?: number
-}
-type ScopedRule = OperatorRule & { readonly agent?: string; readonly session?: string }
+type ScopedRule = Pick<Pin, "id" | "text" | "source" | "expiresAtMs"> & Partial<Record<"agent" | "session", string>>
 
 const operatorPin = ({ agent, session, ...rule }: ScopedRule): Pin => ({
   ...rule,

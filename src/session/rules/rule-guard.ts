@@ -22,7 +22,6 @@ import { isInForce, knownPins, operatorRules, type SessionPin, standingPins, why
 export type ExplainedRule = SessionPin & {
   /** Who said it: the operator, the system, the user, a document, a tool, or what is remembered. */
   readonly speaker: Channel
-  /** Why it counts as a rule. */
   readonly why: string
   /** What it is as a policy, or why it is none. */
   readonly policy:

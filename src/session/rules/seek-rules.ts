@@ -163,9 +163,6 @@ const goOn = new RegExp(
   "i",
 )
 
-/** Does it only say how to continue from a summary? */
-const saysToGoOn = (rule: string): boolean => goOn.test(rule)
-
 const machineStarts = anyOf(
   '\\d+\\s*[:|→\\t]|[$%]\\s|\\[[^\\]\\n]{3,60}\\](?!\\()|\\([\\w ]{2,30}: [^\\n]{1,200}\\)\\s*$|at \\S+ \\(|File "|Traceback',
   '(?:[\\w.@-]*/)?[\\w./@-]+:\\d+|[{}[\\];]|import |from \\S+ import|def |class |return\\b|#include|//|/\\*|"""',
@@ -214,7 +211,7 @@ const maxTail = 4_000
  * manipulate its reader. Do not call it for other output: text that an agent merely reads is not binding.
  */
 function instructionRules(text: string, at: Omit<SaidAt, "start">, source?: string): readonly SaidRule[] {
-  if (text === "" || isListing(text)) return []
+  if (text === "" || /^(?:diff --git |--- \S|@@ )/m.test(text.slice(0, 2000))) return []
   const rest = Math.max(maxHead, text.length - maxTail)
   const pages = [
     { start: 0, text: text.slice(0, maxHead) },
@@ -228,9 +225,6 @@ function instructionRules(text: string, at: Omit<SaidAt, "start">, source?: stri
     )
     .slice(0, maxToolRules)
 }
-
-/** A diff or search result: its text applies only where it is quoted from. */
-const isListing = (text: string): boolean => /^(?:diff --git |--- \S|@@ )/m.test(text.slice(0, 2000))
 
 /** May a rule of an instruction file be kept beyond the message it was found in? Not a permission, a preference or a bare command. */
 const isCarried = ({ kind, explicitness, text }: FoundRule): boolean =>
@@ -316,13 +310,11 @@ function isInstructionCommand(command: string): boolean {
   return files.length > 0 && files.every((named) => named?.every(isInstructionFile))
 }
 
-/** A position in a message. */
 type SaidAt = Omit<NonNullable<RuleBody["place"]>, "entry">
 
 /** A rule in a message, and its position. */
 type SaidRule = Omit<RuleBody, "place"> & { readonly at: SaidAt }
 
-/** A found rule as a log entry. */
 const bodyOf = (rule: FoundRule, at: SaidAt, source: string | undefined): SaidRule => ({
   type: "rule-pinned",
   text: rule.text,
@@ -453,7 +445,7 @@ function* spokenRules(
         rule.start >= from &&
         !holdsForNow(rule.text) &&
         !shapesOneAnswer(rule, part.text) &&
-        !(isTold && saysToGoOn(rule.text)) &&
+        !(isTold && goOn.test(rule.text)) &&
         !asides.some(({ start, end }) => start <= rule.start && rule.start < end),
     )
     .map((rule) => bodyOf(rule, { part: at, start: rule.start }, document))

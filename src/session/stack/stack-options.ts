@@ -177,8 +177,6 @@ const isStack = (option: StackOption | Stack): option is Stack => "layers" in op
 /** Reads the files of a stack; unchanged files are cached. */
 type StackFiles = Required<Pick<Readers, "readFile" | "listFiles">>
 
-type KnownFile = { readonly version: string; readonly text: string }
-
 /** Far more than fits any window; a larger file is a mistake in the path. */
 const maxFileBytes = 64_000_000
 /** Limit on the folders searched for a pattern; more is a mistake in the pattern. */
@@ -193,7 +191,7 @@ const builtIns = () => {
 
 /** Reads files relative to a folder, by default the working directory. */
 function createStackFiles(folder = "."): StackFiles {
-  const known = new Map<string, KnownFile>()
+  const known = new Map<string, { readonly version: string; readonly text: string }>()
   return {
     readFile: async (name) => {
       const { fs, path } = builtIns()
@@ -269,10 +267,11 @@ const matcher = (segment: string): ((name: string) => boolean) => {
   return (name) => pattern.test(name)
 }
 
-type FolderEntry = { readonly name: string; readonly isFolder: boolean }
-
 /** The entries of a folder; a missing folder is empty. Symbolic links count as files and are not followed into folders. */
-async function entriesOf(search: Search, below: string): Promise<readonly FolderEntry[]> {
+async function entriesOf(
+  search: Search,
+  below: string,
+): Promise<readonly { readonly name: string; readonly isFolder: boolean }[]> {
   const { fs, path } = builtIns()
   if (++search.folders > maxFolders) throw new Error(`a pattern leads through more than ${maxFolders} folders`)
   const folder = path.resolve(search.root, below)

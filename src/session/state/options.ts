@@ -131,7 +131,6 @@ const findNames: readonly FindFrom[] = ["user", "instructions", "all", "off"]
 const rulesNames = optionNames<RulesOptions>()("find")
 const hookNames = optionNames<Hooks>()("beforeCompact beforeInstall afterCompact")
 
-/** Refuse unknown option names. */
 function checkHoldfastNames(options: HoldfastOptions): void {
   const owner = "createHoldfast"
   checkOptionNames(options, holdfastNames, owner)
@@ -198,7 +197,6 @@ export type SessionOwner = {
 
 const ownerNames = optionNames<SessionOwner>()("tenant agent within caller")
 
-/** Refuse invalid names of tenants and agents. */
 export function checkSessionOwner(owner: SessionOwner): void {
   checkOptionNames(owner, ownerNames, "session")
   const { tenant = "", agent, within = [] } = owner
