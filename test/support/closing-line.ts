@@ -21,8 +21,12 @@ export class ClosingLine implements Reporter {
     }
     if (browserPath === undefined)
       process.stdout.write("skipped: whatever needs a browser: install Chromium, or name its file in CHROMIUM\n")
-    process.stdout.write(
-      `${count("passed")} passed, ${count("failed") + broken + errors.length} failed, ${count("skipped")} skipped\n`,
-    )
+    const failed = count("failed") + broken + errors.length
+    // A package that stops PostgreSQL when the process ends ends it with code 0, whatever failed.
+    if (failed > 0)
+      process.on("exit", () => {
+        process.exitCode = 1
+      })
+    process.stdout.write(`${count("passed")} passed, ${failed} failed, ${count("skipped")} skipped\n`)
   }
 }
