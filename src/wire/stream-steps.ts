@@ -8,6 +8,7 @@ import type { SseEvent } from "./sse.ts"
 import {
   type DecodeState,
   type EncodeState,
+  type EventReading,
   indexOf,
   type LinkedList,
   listOf,
@@ -61,12 +62,20 @@ export function decodeStream(format: Format, wire: Iterable<SseEvent>): readonly
   return [...all, ...decodeEnd(state)]
 }
 
+/** One event is read at a time, and at once: one object does for all of them, and none is made for each. */
+let reused: EventReading | undefined
+
+function readingOf(state: DecodeState): EventReading {
+  reused ??= startReading(state)
+  return Object.assign(reused, { state, said: [], slot: undefined })
+}
+
 function readOrRefuse(state: DecodeState, sse: SseEvent): readonly [DecodeState, readonly WireStatement[]] {
   const { read, readDone } = streamCodecs[state.format]
   const isDone = sse.data.trim() === "[DONE]"
   if (sse.type !== "event" || sse.data === "" || (isDone && readDone === undefined)) return [state, []]
   const named = { ...state, after: sse.name ?? (sse.data === "[DONE]" ? "[DONE]" : "data") }
-  const reading = startReading(named)
+  const reading = readingOf(named)
   try {
     if (isDone) readDone?.(reading)
     else read(reading, requireObject(readJson(sse.data, "response")), sse.name)

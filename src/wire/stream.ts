@@ -253,7 +253,7 @@ const clientKinds: ReadonlySet<CallKind> = new Set(["function", "custom", "other
 export const isClientPart = (start: PartStart): boolean =>
   start.part === "tool-call" ? start.kind === "function" || start.kind === "custom" : start.part !== "other"
 
-type ReadSoFar = { state: DecodeState; slot: number | undefined; readonly said: WireStatement[] }
+type ReadSoFar = { state: DecodeState; slot: number | undefined; said: WireStatement[] }
 
 /** An SSE event while it is read: the state so far, what the event said so far, and the index in its list that is being read. */
 export type EventReading = ReturnType<typeof startReading>
