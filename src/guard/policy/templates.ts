@@ -465,5 +465,26 @@ const usesOf = (commands: readonly string[], name: string): ReturnType<typeof ma
 /** What an act is in a call that a person can be asked about: in Cedar, as uses of shell commands, or both. */
 const signs: Readonly<Record<AskableAct, { readonly when?: string; readonly commands?: readonly string[] }>> =
   table.acts
-type AskableAct = keyof typeof table.acts
+/** The acts of the table, written out for whoever reads the types of the package. */
+type AskableAct =
+  | "call"
+  | "cancel"
+  | "change"
+  | "commit"
+  | "delete"
+  | "deploy"
+  | "email"
+  | "grant"
+  | "install"
+  | "merge"
+  | "migrate"
+  | "network"
+  | "publish"
+  | "purchase"
+  | "push"
+  | "rename"
+  | "reschedule"
+  | "restart"
+  | "run"
+  | "send"
 const askableActs = entriesOf(signs).map(([act]) => act)
