@@ -218,6 +218,7 @@ const ranRemotely = /\| CHANGED \| rc=\d+ >>/g
 
 /** The last line in which a program says, behind its own mark, what it changed: `[*] Saved SAM to C:\\Temp`. */
 function changeIn({ tail }: ResultText): string | undefined {
+  if (!tail.includes("[*] ") && !tail.includes("[+] ")) return undefined
   const marked = tail.split("\n").filter((line) => resultMark.test(line.slice(0, 200)))
   const line = marked.findLast((one) => !doubts.test(one) && changedTo.test(one))
   return line?.slice(line.search(/\[[*+]\]/))
@@ -225,7 +226,7 @@ function changeIn({ tail }: ResultText): string | undefined {
 
 /** The last thing that a program says, behind its own mark, it succeeded in. */
 function successIn({ tail }: ResultText): string | undefined {
-  const line = lastLine(tail, goodMark)
+  const line = tail.includes("[+] ") ? lastLine(tail, goodMark) : undefined
   return line?.slice(line.indexOf("[+]"))
 }
 const resultMark = /^[^[\]\n]{0,90}\[[*+]\]\s+\S/

@@ -96,12 +96,14 @@ const jobRow = new RegExp(
   `(?<![\\w.-])(\\d{4,12})((?:_\\[?[\\d,%-]+\\]?)?)[ \\t|]+(?:[^\\s|]+[ \\t|]+){0,3}?${jobState}(?![\\w-])`,
   "g",
 )
+const anyState = new RegExp(jobState)
 const stateRow = new RegExp(`^[ \\t]{0,20}(?:(\\d{1,6})[ \\t]+)?${jobState}(?![\\w-])`, "gm")
 
 /** How the jobs stand that a command lists or asks for; of one in many parts, how many of them stand how. */
 export function noteJobs({ jobs }: Values, { deed }: OpenCall, result: ToolResultPart, { at }: Doing): void {
   if (deed.type !== "command") return
   const { head, whole = head } = printedByCommand(resultText(result))
+  if (!anyState.test(whole)) return
   const found = new Map<string, Map<string, string>>()
   for (const [, id = "", member = "", state = ""] of whole.matchAll(jobRow))
     found.set(id, (found.get(id) ?? new Map<string, string>()).set(member, state))

@@ -266,7 +266,7 @@ const corrections: readonly RegExp[] = [
 /** What somebody says is wrong, with another value in its place: "typo, SLU-398 not 389". */
 export const correctedIn = createRecent(
   (text: string): readonly string[] =>
-    text.length > maxCorrection
+    text.length > maxCorrection || !/\d/.test(text)
       ? []
       : corrections.flatMap((pattern) =>
           [...text.matchAll(pattern)].flatMap(({ groups: { right = "", wrong = "" } = {} }) =>
