@@ -1,274 +1,27 @@
 import { cutMiddle } from "../../language/cut-text.ts"
-import { directs } from "../../language/imperative.ts"
 import { anyOf } from "../../language/word-lists.ts"
 import { createPerObject, createRecent } from "../../message/recall.ts"
-import { maxLineLength, type NoteKind, oneLine, weightOf } from "../summary/summary.ts"
+import { maxLineLength, oneLine, weightOf } from "../summary/summary.ts"
+import {
+  type AssistantStatement,
+  concludingText,
+  hollow,
+  isAnnouncement,
+  isField,
+  isHalf,
+  isQuestion,
+  leadsUp,
+  maxEach,
+  maxRead,
+  noteOf,
+  thoughtDrafts,
+  thoughtsIn,
+  wordsToCompare,
+} from "./assistant-findings.ts"
 import lists from "./cue-words.json" with { type: "json" }
-import { announces, asksUser, courteous, decides, finds, sentencesOf } from "./cues.ts"
+import { announces, asksUser, courteous } from "./cues.ts"
 import type { NoteDraft } from "./note-draft.ts"
 import { leansOn } from "./user-notes.ts"
-import type { Doing } from "./work.ts"
-
-/** What the assistant said at one place. */
-export type AssistantStatement = {
-  readonly text: string
-  readonly sentences: readonly string[]
-  readonly at: number
-  readonly source: string
-}
-
-/** A name that some agents put before each part of an answer: "Thought: …", "next_action: …". */
-const label = "(?:thoughts?|reasoning|plan|action|observation|final answer|[a-z]{2,20}_[a-z_]{2,30}):[ \\t]+(?=\\S)"
-const partLabel = new RegExp(`^${label}`, "i")
-export const partLabels = new RegExp(`^${label}`, "gim")
-
-/**
- * Read an answer once for all that is asked of it. Rows of tables and data are no sentences; a list of sentences in JSON is its members. A
- * plan may begin with the task as the user put it: those are not the assistant's words.
- */
-export function answerOf(text: string, { at, source }: Doing, said: readonly Said[]): AssistantStatement {
-  const all = wordsOf(text)
-  const sentences = text.includes("```") ? all.filter((sentence) => !isSaid(sentence, said)) : all
-  return { text, sentences, at, source }
-}
-
-type Said = { readonly text: string }
-const isSaid = (sentence: string, said: readonly Said[]): boolean =>
-  sentence.length >= minLength && said.some(({ text }) => text.includes(sentence))
-
-/** Answers of which the readings are kept: each is read when it is flushed, when it is compacted, and again while it is shown. */
-const maxKept = 2000
-
-const wordsOf = createRecent(
-  (text): readonly string[] =>
-    sentencesOf(text.includes('["') ? text.replace(jsonList, membersOf) : text)
-      .map((sentence) => sentence.replace(partLabel, ""))
-      .filter((sentence) => sentence !== "" && !isData(sentence)),
-  maxKept,
-)
-
-/** A list of texts as JSON writes it, on one line. */
-const jsonList = /\[(?:"(?:[^"\\\n]|\\.){1,600}"(?:,\s?)?){1,40}\]/g
-const membersOf = (list: string): string =>
-  `\n${list
-    .slice(1, -1)
-    .split(/(?<="),\s?(?=")/)
-    .map((member) => member.slice(1, -1).replaceAll('\\"', '"'))
-    .join("\n")}\n`
-
-/** A label in brackets before words, as "[chat 12 · Ann] …", is none. */
-const isData = (sentence: string): boolean =>
-  /^\[(?![^\][{}",]{1,40}\] \p{L})|^[{|<]|^\d{1,6}:\s|\|.{0,200}\||[{}]\s*,|\\n|(?:['"\d][^,\s]{0,60}, ){5}|[A-Za-z\d+/=]{60}/u.test(
-    sentence,
-  )
-
-/** Lines of one kind that one message gives: beyond that it is an essay. */
-const maxEach = 2
-
-/** Shorter sentences than this decide nothing. */
-const minLength = 24
-
-const draft = (kind: NoteKind, text: string, { at, source }: AssistantStatement, worth: number): NoteDraft => {
-  return { kind, text: oneLine(text, maxLineLength), sources: [source], channel: "assistant", at, worth }
-}
-
-/** By its sign, or by the word that ends a question in languages that need no sign. */
-const isQuestion = (sentence: string): boolean =>
-  /(?:[?？]|(?:ですか|ますか|でしょうか|ませんか|吗|嗎|까요|나요|습니까)[。.]?)["')*\]」』]{0,3}$/.test(sentence)
-
-/** Does a sentence only lead up to something else, so that it says nothing alone? */
-const leadsUp = (sentence: string): boolean => /[:：]\**$/.test(sentence)
-
-/** It speaks of what was just shown without saying what that is. */
-const hollow =
-  /^(?:this|these|that|it)(?: \p{L}+)? (?:will|should|would|can|may|might|now)? ?(?:also )?(?:help|allow|give|ensure|enable|make|provide|let)s? (?:us|you|me|sure|the reader)\b|^(?:here['’]s|here is|here are)\b|^(?:now|so),? (?:you|it) (?:can|should)\b/iu
-
-/** It only says what it will look at now, or what the user said. */
-const passing = new RegExp(
-  anyOf(
-    `(?:^|, |; )(?:(?:now|first|next|then|ok(?:ay)?|so|wait)[, ]{1,2})?${anyOf(lists.intends)} (?:\\w{2,10} )?${anyOf(lists.looks)}\\b`,
-    "^the user (?:is|wants?|said|asks?|asked|suggest)|겠습니다[.!]?\\s*$|(?:てみます|ましょう|ていきます)[。!！]?\\s*$",
-    "^(?:现在|接下来|首先|那么)?[，,]?(?:让我|我来|我先)",
-  ),
-  "i",
-)
-
-/** It says what comes next: once that was done it is told as done, and it settled something only if it gives its reason or what was turned down. */
-const announcing = new RegExp(`^(?:${anyOf(lists.leads)}[,.! ]{1,3}){0,2}${anyOf(lists.announcing)}\\b`, "i")
-const settling = /\b(?:because|instead of|rather than|decided|chose|opted?|going with|settled on|(?:ll|will) use)\b/i
-
-export const isAnnouncement = (sentence: string): boolean =>
-  passing.test(sentence) || (announcing.test(sentence) && !settling.test(sentence))
-
-/** An item of a list that lacks what it is said of: "Should be small …", "User-initiated." */
-const isHalf = (sentence: string): boolean =>
-  /^(?:should|must|can|could|will|would|may|might|is|are|was|were|has|have|had|does|needs?)\b/i.test(sentence) ||
-  (!/[\u2e80-\u9fff\uac00-\ud7af]/.test(sentence) && sentence.split(/\s+/, leastSaid).length < leastSaid)
-const leastSaid = 5
-
-/** What the assistant settled on and found out while it worked, in its own words. */
-export function thoughtDrafts(answer: AssistantStatement): readonly NoteDraft[] {
-  const { decided, found, reported } = thoughtsIn(answer.text)
-  return [
-    ...decided.map((sentence) => draft("decision", sentence, answer, 5)),
-    ...found.map((sentence) => draft("finding", sentence, answer, 5)),
-    ...reported.map((sentence) => draft("finding", sentence, answer, reportWorth)),
-  ]
-}
-
-type Thoughts = Readonly<Record<"decided" | "found" | "reported", readonly string[]>>
-
-const thoughtsIn = createRecent((text): Thoughts => {
-  // Few sentences find or settle anything: the rest need not be looked at any further.
-  const isWorth = (sentence: string): boolean =>
-    !isQuestion(sentence) &&
-    !leadsUp(sentence) &&
-    !asksUser.test(sentence) &&
-    !courteous.test(sentence) &&
-    !hollow.test(sentence) &&
-    !isHalf(sentence) &&
-    !isAnnouncement(sentence)
-  const long = wordsOf(text).filter((sentence) => weightOf(sentence) >= minLength)
-  const found = long.filter(
-    (sentence) =>
-      finds.test(sentence.slice(0, 600)) && isWorth(sentence) && !isStepTold(sentence) && !isCheer(sentence),
-  )
-  const decided = long.filter(
-    (sentence) =>
-      decides.test(sentence.slice(0, 600)) &&
-      !found.includes(sentence) &&
-      isWorth(sentence) &&
-      (settling.test(sentence) || !isStepTold(sentence)),
-  )
-  const reported = long.filter(
-    (sentence) => !found.includes(sentence) && !decided.includes(sentence) && reports(sentence) && isWorth(sentence),
-  )
-  return {
-    decided: decided.slice(0, maxEach),
-    found: found.slice(0, maxEach),
-    reported: reported.slice(0, maxEach),
-  }
-}, maxKept)
-
-/** Less than a value with its owner: where a session has more than can be noted, these go first. */
-const reportWorth = 2.4
-
-/** A full sentence with a figure or a name in it that announces nothing: what the assistant took out of what it had just seen. */
-const reports = (sentence: string): boolean =>
-  isFull.test(sentence) &&
-  exact.test(sentence) &&
-  !announces.test(sentence.slice(0, 600)) &&
-  !isStepTold(sentence) &&
-  !begun.test(sentence)
-
-/** A step that the agent tells itself to take; a name in code that a sentence begins with is what it is about. */
-const isStepTold = (sentence: string): boolean =>
-  !/^[\s*-]*`/.test(sentence) && (directs(sentence) || stepTaken.test(sentence))
-
-/** A step that was taken, in languages whose verb stands last: what was done is told by the calls. */
-const stepTaken = new RegExp(
-  anyOf(
-    `${anyOf(lists.stepsTakenKorean)}(?:을|를|이|가)?\\s?(?:했|됐|되었|하였)습니다[.!]?\\s*$`,
-    `${anyOf(lists.stepsTakenJapanese)}(?:を|が)?(?:しました|されました|いたしました)[。.!！]?\\s*$`,
-  ),
-)
-
-/** A step that is named by what it does, "Setting the limit to 30", was told to oneself. */
-const begun =
-  /^(?:now )?(?!looking at|judging|according|considering|given)\p{L}{2,14}ing (?!\p{L}+ (?:is|was|are|were|has|fails?|failed|works?|worked)\b)(?!.*\b(?:is|was|are|were|fails?|failed)\b)/iu
-
-/** That something was found, and not what: "Now I've found the issue!" */
-const isCheer = (sentence: string): boolean =>
-  !exact.test(sentence) && weightOf(sentence) < leastFinding && /!["')*\]]{0,3}$/.test(sentence)
-const leastFinding = 60
-
-const isFull = /[.!。！]["')*\]]{0,3}$/
-
-/** Thoughts that are compared with those before them. */
-const maxThoughts = 60
-/** So many words of the longer one must stand in the shorter one, and fewer of a short one that names the same figures. */
-const sameShareOf = (words: number): number => (words <= 5 ? 0.5 : 0.6)
-/** Of fewer words than this nobody can tell. */
-const leastShared = 3
-const isThought = ({ kind }: NoteDraft): boolean => kind === "decision" || kind === "finding"
-
-/** Of thoughts that say nearly the same, the latest; none that only repeats what the user said. */
-export function latestThoughts(drafts: readonly NoteDraft[], said: readonly Said[]): readonly NoteDraft[] {
-  const isRepeated = ({ text }: NoteDraft): boolean => isSaid(text.replace(/…$/, ""), said)
-  const repeated = new Set(drafts.filter((one) => isThought(one) && isRepeated(one)))
-  return latestOf(repeated.size === 0 ? drafts : drafts.filter((one) => !repeated.has(one)))
-}
-
-function latestOf(drafts: readonly NoteDraft[]): readonly NoteDraft[] {
-  const thoughts = drafts.filter(isThought).slice(-maxThoughts)
-  const words = thoughts.map(({ text }) => new Set(text.toLowerCase().match(/[\p{L}\p{N}_]{4,}|\p{N}+/gu)))
-  const gone = new Set(
-    thoughts.filter((_, n) =>
-      words.slice(n + 1).some((later) => {
-        const own = [...(words[n] ?? [])]
-        const shared = own.filter((word) => later.has(word)).length
-        const isOther = own.some((word) => /\p{N}/u.test(word) && !later.has(word))
-        return (
-          own.length >= leastShared && !isOther && shared >= sameShareOf(own.length) * Math.max(own.length, later.size)
-        )
-      }),
-    ),
-  )
-  return gone.size === 0 ? drafts : drafts.filter((draft) => !gone.has(draft))
-}
-
-/** What makes a sentence tell something in any language: figures, names in code, capitals inside. */
-const exact = /\d+|`[^`]{1,80}`|\p{Ll}[_/.]\p{L}|\p{Lu}{3,}/u
-const eachExact = new RegExp(exact, "gu")
-
-/** How much a sentence tells for those who were not there. */
-function tells(sentence: string, n: number, count: number): number {
-  const figures = Math.min(3, sentence.match(eachExact)?.length ?? 0)
-  const place = n === 0 || n === count - 1 ? 1 : 0
-  const courtesy = courteous.test(sentence) ? -3 : 0
-  const full = isFull.test(sentence) ? 2 : 0
-  return (
-    figures +
-    place +
-    courtesy +
-    full +
-    (weightOf(sentence) < minLength ? -1 : 0) -
-    (isScrap(sentence) || isField(sentence) ? 3 : 0) -
-    (leadsUp(sentence) ? 2 : 0)
-  )
-}
-
-/** A name with a short value: a row of a list of options or records, which says nothing without the rest of it. */
-const isField = (sentence: string): boolean =>
-  /^[^:：.!?]{1,30}[:：] ?\S[^:：!?。]{0,40}$|^[^:：.!?]{1,30}: ?\d{1,2}:\d\d\b.{0,30}$/.test(sentence) &&
-  !isFull.test(sentence)
-
-/** One or two words without a stop behind them are a scrap of a list. */
-const isScrap = (sentence: string): boolean =>
-  sentence.split(/\s+/, 3).length < 3 && !/[.!]$|[\u2e80-\u9fff\uac00-\ud7af]/.test(sentence)
-
-/** Sentences that stand for a whole answer: a second one only where both can stand whole. */
-const maxConcluding = 2
-
-/** What an answer came to: its most telling sentences, and none that only asks, announces or is polite. */
-function concludingText(all: readonly string[], skip: (sentence: string) => boolean = () => false): string {
-  const ranked = all
-    .map((sentence, n) => ({ sentence, n, worth: tells(sentence, n, all.length) }))
-    .filter(({ sentence, worth }) => worth > 0 && !isQuestion(sentence) && !skip(sentence) && /\p{L}/u.test(sentence))
-    .filter(({ sentence }) => !hollow.test(sentence) && !leadsUp(sentence))
-    .sort((one, other) => other.worth - one.worth || other.n - one.n)
-    .slice(0, maxConcluding)
-  const length = ranked.reduce((sum, { sentence }) => sum + sentence.length + 2, 0)
-  return ranked
-    .slice(0, length > maxLineLength ? 1 : maxConcluding)
-    .sort((one, other) => one.n - other.n)
-    .map(({ sentence }) => oneLine(sentence, maxLineLength))
-    .reduce(
-      (told, sentence) =>
-        told === "" ? sentence : `${told}${/[.!?…。！？]["')*\]]{0,3}$/.test(told) ? "" : "."} ${sentence}`,
-      "",
-    )
-}
 
 /**
  * What the user was told was done, with its number or price. Clicks and keys do not say what came of them: the assistant's own word stands
@@ -278,7 +31,7 @@ export const confirmedDrafts = (answer: AssistantStatement): readonly NoteDraft[
   answer.sentences
     .filter((sentence) => confirms.test(sentence) && proves.test(sentence) && !isQuestion(sentence))
     .slice(0, maxEach)
-    .map((sentence) => draft("act", `The user was told: ${sentence}`, answer, confirmedWorth))
+    .map((sentence) => noteOf("act", `The user was told: ${sentence}`, answer, confirmedWorth))
 const confirmedWorth = 10
 const whatIsConfirmed = anyOf(
   "i(?:['’]ve| have)|it(?:['’]s| is| was)",
@@ -305,7 +58,7 @@ export function conclusionDrafts(answer: AssistantStatement, isNoted: boolean): 
   const thoughts = isWhole ? [] : thoughtDrafts(answer)
   const told = isWhole ? shortAnswer(answer) : conclusionIn(answer.text)
   const text = waits && asksUser.test(answer.text) ? "" : told
-  const conclusion = weightOf(text) < leastConclusion ? [] : [draft("conclusion", text, answer, worth)]
+  const conclusion = weightOf(text) < leastConclusion ? [] : [noteOf("conclusion", text, answer, worth)]
   return isNoted ? conclusion : [...thoughts, ...conclusion]
 }
 
@@ -314,8 +67,11 @@ const conclusionIn = createRecent((text): string => {
   const noted = new Set(
     Object.values(thoughtsIn(text)).flatMap((some) => some.map((sentence) => oneLine(sentence, maxLineLength))),
   )
-  return concludingText(wordsOf(text), (sentence) => noted.has(sentence) || isPassing(sentence) || isHalf(sentence))
-}, maxKept)
+  return concludingText(
+    wordsToCompare(text),
+    (sentence) => noted.has(sentence) || isPassing(sentence) || isHalf(sentence),
+  )
+}, maxRead)
 
 /** Is an answer told whole in one line? */
 export const isShort = ({ text }: AssistantStatement): boolean => text.length <= maxLineLength
@@ -391,10 +147,10 @@ export function offeredDraft(answer: AssistantStatement, reply: string): NoteDra
   const items = choicesIn(answer.text)
   const item = chosenFrom(answer, reply)
   if (item !== undefined)
-    return draft("current", `Of what was offered the user chose ${oneLine(item, maxOffered)}`, answer, offeredWorth)
+    return noteOf("current", `Of what was offered the user chose ${oneLine(item, maxOffered)}`, answer, offeredWorth)
   const each = Math.floor((maxOffered - offeredLead.length) / items.length)
   return {
-    ...draft("current", "", answer, offeredWorth),
+    ...noteOf("current", "", answer, offeredWorth),
     text: `${offeredLead}${items.map((item) => oneLine(item, Math.max(leastItem, each))).join("; ")}`,
   }
 }
@@ -450,7 +206,7 @@ export function toldDrafts(answer: AssistantStatement): readonly NoteDraft[] {
 function beforeLatestWords(lead: string, answer: AssistantStatement, text: string, short: string): NoteDraft {
   const line = oneLine(text, text.length + 1)
   return {
-    ...draft("current", `${lead}${cutMiddle(line, maxLineLength - lead.length - 3, () => " … ", 0.6)}`, answer, 7),
+    ...noteOf("current", `${lead}${cutMiddle(line, maxLineLength - lead.length - 3, () => " … ", 0.6)}`, answer, 7),
     short: `${lead}${oneLine(short, shortQuestion)}`,
   }
 }
@@ -462,7 +218,7 @@ const shortQuestion = 100
 export const waitsForUser = (answer: AssistantStatement): boolean =>
   questionIn(answer) !== undefined || asksAtEnd(answer.text)
 
-const asksAtEnd = createRecent((text) => asksUser.test(text.slice(-maxAsked)), maxKept)
+const asksAtEnd = createRecent((text) => asksUser.test(text.slice(-maxAsked)), maxRead)
 
 /** What is to be done: with a thing that it is done to, and no offer, condition or question. */
 const isStep = (sentence: string): boolean =>
@@ -503,12 +259,12 @@ export function lastDrafts(answer: AssistantStatement, { carriedOut, isTold }: F
   const last = isPlan ? (next.at(-1) ?? announced.findLast(isPlain)) : undefined
   const current = last === undefined || isAsked(last) ? said : oneLine(last, maxLineLength)
   return [
-    ...(current === "" ? [] : [draft("current", current, answer, 7)]),
+    ...(current === "" ? [] : [noteOf("current", current, answer, 7)]),
     ...(carriedOut ? [] : next)
       .slice(-maxEach)
-      .map((text): NoteDraft => ({ ...draft("next", text.replace(/[:：]$/, "."), answer, 7), state: "next" })),
+      .map((text): NoteDraft => ({ ...noteOf("next", text.replace(/[:：]$/, "."), answer, 7), state: "next" })),
     ...(question === undefined
       ? []
-      : [{ ...draft("question", `Asked the user: ${question}`, answer, 7), state: "pending" as const }]),
+      : [{ ...noteOf("question", `Asked the user: ${question}`, answer, 7), state: "pending" as const }]),
   ]
 }

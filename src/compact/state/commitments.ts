@@ -1,6 +1,6 @@
 import { anyOf } from "../../language/word-lists.ts"
 import { maxLineLength, oneLine, weightOf } from "../summary/summary.ts"
-import type { AssistantStatement } from "./assistant-notes.ts"
+import type { AssistantStatement } from "./assistant-findings.ts"
 import { courteous, defers } from "./cues.ts"
 import type { NoteDraft } from "./note-draft.ts"
 

@@ -5,20 +5,17 @@ import { present } from "../../message/present.ts"
 import { createPerObject, createRecall } from "../../message/recall.ts"
 import { runSteps, type Steps } from "../../message/steps.ts"
 import { code, maxLineLength, maxNotes, type Note, oneLine, weightOf, withoutLineStart } from "../summary/summary.ts"
+import { type AssistantStatement, answerOf, latestThoughts, thoughtDrafts } from "./assistant-findings.ts"
 import {
-  type AssistantStatement,
   answeredDraft,
-  answerOf,
   chosenFrom,
   conclusionDrafts,
   confirmedDrafts,
   isShort,
   lastDrafts,
-  latestThoughts,
   offeredDraft,
   offersChoice,
   questionIn,
-  thoughtDrafts,
   toldDrafts,
   waitsForUser,
 } from "./assistant-notes.ts"

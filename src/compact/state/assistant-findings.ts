@@ -1,0 +1,269 @@
+import { directs } from "../../language/imperative.ts"
+import { anyOf } from "../../language/word-lists.ts"
+import { createRecent } from "../../message/recall.ts"
+import { maxLineLength, type NoteKind, oneLine, weightOf } from "../summary/summary.ts"
+import lists from "./cue-words.json" with { type: "json" }
+import { announces, asksUser, courteous, decides, finds, sentencesOf } from "./cues.ts"
+import type { NoteDraft } from "./note-draft.ts"
+import type { Doing } from "./work.ts"
+
+/** What the assistant said at one place; below, what of it was found or decided. What it asked, offered and told stands in `assistant-notes.ts`. */
+export type AssistantStatement = {
+  readonly text: string
+  readonly sentences: readonly string[]
+  readonly at: number
+  readonly source: string
+}
+
+/** A name that some agents put before each part of an answer: "Thought: …", "next_action: …". */
+const label = "(?:thoughts?|reasoning|plan|action|observation|final answer|[a-z]{2,20}_[a-z_]{2,30}):[ \\t]+(?=\\S)"
+const partLabel = new RegExp(`^${label}`, "i")
+export const partLabels = new RegExp(`^${label}`, "gim")
+
+/**
+ * Read an answer once for all that is asked of it. Rows of tables and data are no sentences; a list of sentences in JSON is its members. A
+ * plan may begin with the task as the user put it: those are not the assistant's words.
+ */
+export function answerOf(text: string, { at, source }: Doing, said: readonly Said[]): AssistantStatement {
+  const all = wordsToCompare(text)
+  const sentences = text.includes("```") ? all.filter((sentence) => !isSaid(sentence, said)) : all
+  return { text, sentences, at, source }
+}
+
+type Said = { readonly text: string }
+const isSaid = (sentence: string, said: readonly Said[]): boolean =>
+  sentence.length >= minLength && said.some(({ text }) => text.includes(sentence))
+
+/** Answers of which the readings are kept: each is read when it is flushed, when it is compacted, and again while it is shown. */
+export const maxRead = 2000
+
+export const wordsToCompare = createRecent(
+  (text): readonly string[] =>
+    sentencesOf(text.includes('["') ? text.replace(jsonList, membersOf) : text)
+      .map((sentence) => sentence.replace(partLabel, ""))
+      .filter((sentence) => sentence !== "" && !isData(sentence)),
+  maxRead,
+)
+
+/** A list of texts as JSON writes it, on one line. */
+const jsonList = /\[(?:"(?:[^"\\\n]|\\.){1,600}"(?:,\s?)?){1,40}\]/g
+const membersOf = (list: string): string =>
+  `\n${list
+    .slice(1, -1)
+    .split(/(?<="),\s?(?=")/)
+    .map((member) => member.slice(1, -1).replaceAll('\\"', '"'))
+    .join("\n")}\n`
+
+/** A label in brackets before words, as "[chat 12 · Ann] …", is none. */
+const isData = (sentence: string): boolean =>
+  /^\[(?![^\][{}",]{1,40}\] \p{L})|^[{|<]|^\d{1,6}:\s|\|.{0,200}\||[{}]\s*,|\\n|(?:['"\d][^,\s]{0,60}, ){5}|[A-Za-z\d+/=]{60}/u.test(
+    sentence,
+  )
+
+/** Lines of one kind that one message gives: beyond that it is an essay. */
+export const maxEach = 2
+
+/** Shorter sentences than this decide nothing. */
+const minLength = 24
+
+export const noteOf = (kind: NoteKind, text: string, { at, source }: AssistantStatement, worth: number): NoteDraft => {
+  return { kind, text: oneLine(text, maxLineLength), sources: [source], channel: "assistant", at, worth }
+}
+
+/** By its sign, or by the word that ends a question in languages that need no sign. */
+export const isQuestion = (sentence: string): boolean =>
+  /(?:[?？]|(?:ですか|ますか|でしょうか|ませんか|吗|嗎|까요|나요|습니까)[。.]?)["')*\]」』]{0,3}$/.test(sentence)
+
+/** Does a sentence only lead up to something else, so that it says nothing alone? */
+export const leadsUp = (sentence: string): boolean => /[:：]\**$/.test(sentence)
+
+/** It speaks of what was just shown without saying what that is. */
+export const hollow =
+  /^(?:this|these|that|it)(?: \p{L}+)? (?:will|should|would|can|may|might|now)? ?(?:also )?(?:help|allow|give|ensure|enable|make|provide|let)s? (?:us|you|me|sure|the reader)\b|^(?:here['’]s|here is|here are)\b|^(?:now|so),? (?:you|it) (?:can|should)\b/iu
+
+/** It only says what it will look at now, or what the user said. */
+const passing = new RegExp(
+  anyOf(
+    `(?:^|, |; )(?:(?:now|first|next|then|ok(?:ay)?|so|wait)[, ]{1,2})?${anyOf(lists.intends)} (?:\\w{2,10} )?${anyOf(lists.looks)}\\b`,
+    "^the user (?:is|wants?|said|asks?|asked|suggest)|겠습니다[.!]?\\s*$|(?:てみます|ましょう|ていきます)[。!！]?\\s*$",
+    "^(?:现在|接下来|首先|那么)?[，,]?(?:让我|我来|我先)",
+  ),
+  "i",
+)
+
+/** It says what comes next: once that was done it is told as done, and it settled something only if it gives its reason or what was turned down. */
+const announcing = new RegExp(`^(?:${anyOf(lists.leads)}[,.! ]{1,3}){0,2}${anyOf(lists.announcing)}\\b`, "i")
+const settling = /\b(?:because|instead of|rather than|decided|chose|opted?|going with|settled on|(?:ll|will) use)\b/i
+
+export const isAnnouncement = (sentence: string): boolean =>
+  passing.test(sentence) || (announcing.test(sentence) && !settling.test(sentence))
+
+/** An item of a list that lacks what it is said of: "Should be small …", "User-initiated." */
+export const isHalf = (sentence: string): boolean =>
+  /^(?:should|must|can|could|will|would|may|might|is|are|was|were|has|have|had|does|needs?)\b/i.test(sentence) ||
+  (!/[\u2e80-\u9fff\uac00-\ud7af]/.test(sentence) && sentence.split(/\s+/, leastSaid).length < leastSaid)
+const leastSaid = 5
+
+/** What the assistant settled on and found out while it worked, in its own words. */
+export function thoughtDrafts(answer: AssistantStatement): readonly NoteDraft[] {
+  const { decided, found, reported } = thoughtsIn(answer.text)
+  return [
+    ...decided.map((sentence) => noteOf("decision", sentence, answer, 5)),
+    ...found.map((sentence) => noteOf("finding", sentence, answer, 5)),
+    ...reported.map((sentence) => noteOf("finding", sentence, answer, reportWorth)),
+  ]
+}
+
+type Thoughts = Readonly<Record<"decided" | "found" | "reported", readonly string[]>>
+
+export const thoughtsIn = createRecent((text): Thoughts => {
+  // Few sentences find or settle anything: the rest need not be looked at any further.
+  const isWorth = (sentence: string): boolean =>
+    !isQuestion(sentence) &&
+    !leadsUp(sentence) &&
+    !asksUser.test(sentence) &&
+    !courteous.test(sentence) &&
+    !hollow.test(sentence) &&
+    !isHalf(sentence) &&
+    !isAnnouncement(sentence)
+  const long = wordsToCompare(text).filter((sentence) => weightOf(sentence) >= minLength)
+  const found = long.filter(
+    (sentence) =>
+      finds.test(sentence.slice(0, 600)) && isWorth(sentence) && !isStepTold(sentence) && !isCheer(sentence),
+  )
+  const decided = long.filter(
+    (sentence) =>
+      decides.test(sentence.slice(0, 600)) &&
+      !found.includes(sentence) &&
+      isWorth(sentence) &&
+      (settling.test(sentence) || !isStepTold(sentence)),
+  )
+  const reported = long.filter(
+    (sentence) => !found.includes(sentence) && !decided.includes(sentence) && reports(sentence) && isWorth(sentence),
+  )
+  return {
+    decided: decided.slice(0, maxEach),
+    found: found.slice(0, maxEach),
+    reported: reported.slice(0, maxEach),
+  }
+}, maxRead)
+
+/** Less than a value with its owner: where a session has more than can be noted, these go first. */
+const reportWorth = 2.4
+
+/** A full sentence with a figure or a name in it that announces nothing: what the assistant took out of what it had just seen. */
+const reports = (sentence: string): boolean =>
+  isFull.test(sentence) &&
+  exact.test(sentence) &&
+  !announces.test(sentence.slice(0, 600)) &&
+  !isStepTold(sentence) &&
+  !begun.test(sentence)
+
+/** A step that the agent tells itself to take; a name in code that a sentence begins with is what it is about. */
+const isStepTold = (sentence: string): boolean =>
+  !/^[\s*-]*`/.test(sentence) && (directs(sentence) || stepTaken.test(sentence))
+
+/** A step that was taken, in languages whose verb stands last: what was done is told by the calls. */
+const stepTaken = new RegExp(
+  anyOf(
+    `${anyOf(lists.stepsTakenKorean)}(?:을|를|이|가)?\\s?(?:했|됐|되었|하였)습니다[.!]?\\s*$`,
+    `${anyOf(lists.stepsTakenJapanese)}(?:を|が)?(?:しました|されました|いたしました)[。.!！]?\\s*$`,
+  ),
+)
+
+/** A step that is named by what it does, "Setting the limit to 30", was told to oneself. */
+const begun =
+  /^(?:now )?(?!looking at|judging|according|considering|given)\p{L}{2,14}ing (?!\p{L}+ (?:is|was|are|were|has|fails?|failed|works?|worked)\b)(?!.*\b(?:is|was|are|were|fails?|failed)\b)/iu
+
+/** That something was found, and not what: "Now I've found the issue!" */
+const isCheer = (sentence: string): boolean =>
+  !exact.test(sentence) && weightOf(sentence) < leastFinding && /!["')*\]]{0,3}$/.test(sentence)
+const leastFinding = 60
+
+const isFull = /[.!。！]["')*\]]{0,3}$/
+
+/** Thoughts that are compared with those before them. */
+const maxThoughts = 60
+/** So many words of the longer one must stand in the shorter one, and fewer of a short one that names the same figures. */
+const sameShareOf = (words: number): number => (words <= 5 ? 0.5 : 0.6)
+/** Of fewer words than this nobody can tell. */
+const leastShared = 3
+const isThought = ({ kind }: NoteDraft): boolean => kind === "decision" || kind === "finding"
+
+/** Of thoughts that say nearly the same, the latest; none that only repeats what the user said. */
+export function latestThoughts(drafts: readonly NoteDraft[], said: readonly Said[]): readonly NoteDraft[] {
+  const isRepeated = ({ text }: NoteDraft): boolean => isSaid(text.replace(/…$/, ""), said)
+  const repeated = new Set(drafts.filter((one) => isThought(one) && isRepeated(one)))
+  return latestOf(repeated.size === 0 ? drafts : drafts.filter((one) => !repeated.has(one)))
+}
+
+function latestOf(drafts: readonly NoteDraft[]): readonly NoteDraft[] {
+  const thoughts = drafts.filter(isThought).slice(-maxThoughts)
+  const words = thoughts.map(({ text }) => new Set(text.toLowerCase().match(/[\p{L}\p{N}_]{4,}|\p{N}+/gu)))
+  const gone = new Set(
+    thoughts.filter((_, n) =>
+      words.slice(n + 1).some((later) => {
+        const own = [...(words[n] ?? [])]
+        const shared = own.filter((word) => later.has(word)).length
+        const isOther = own.some((word) => /\p{N}/u.test(word) && !later.has(word))
+        return (
+          own.length >= leastShared && !isOther && shared >= sameShareOf(own.length) * Math.max(own.length, later.size)
+        )
+      }),
+    ),
+  )
+  return gone.size === 0 ? drafts : drafts.filter((draft) => !gone.has(draft))
+}
+
+/** What makes a sentence tell something in any language: figures, names in code, capitals inside. */
+const exact = /\d+|`[^`]{1,80}`|\p{Ll}[_/.]\p{L}|\p{Lu}{3,}/u
+const eachExact = new RegExp(exact, "gu")
+
+/** How much a sentence tells for those who were not there. */
+function tells(sentence: string, n: number, count: number): number {
+  const figures = Math.min(3, sentence.match(eachExact)?.length ?? 0)
+  const place = n === 0 || n === count - 1 ? 1 : 0
+  const courtesy = courteous.test(sentence) ? -3 : 0
+  const full = isFull.test(sentence) ? 2 : 0
+  return (
+    figures +
+    place +
+    courtesy +
+    full +
+    (weightOf(sentence) < minLength ? -1 : 0) -
+    (isScrap(sentence) || isField(sentence) ? 3 : 0) -
+    (leadsUp(sentence) ? 2 : 0)
+  )
+}
+
+/** A name with a short value: a row of a list of options or records, which says nothing without the rest of it. */
+export const isField = (sentence: string): boolean =>
+  /^[^:：.!?]{1,30}[:：] ?\S[^:：!?。]{0,40}$|^[^:：.!?]{1,30}: ?\d{1,2}:\d\d\b.{0,30}$/.test(sentence) &&
+  !isFull.test(sentence)
+
+/** One or two words without a stop behind them are a scrap of a list. */
+const isScrap = (sentence: string): boolean =>
+  sentence.split(/\s+/, 3).length < 3 && !/[.!]$|[\u2e80-\u9fff\uac00-\ud7af]/.test(sentence)
+
+/** Sentences that stand for a whole answer: a second one only where both can stand whole. */
+const maxConcluding = 2
+
+/** What an answer came to: its most telling sentences, and none that only asks, announces or is polite. */
+export function concludingText(all: readonly string[], skip: (sentence: string) => boolean = () => false): string {
+  const ranked = all
+    .map((sentence, n) => ({ sentence, n, worth: tells(sentence, n, all.length) }))
+    .filter(({ sentence, worth }) => worth > 0 && !isQuestion(sentence) && !skip(sentence) && /\p{L}/u.test(sentence))
+    .filter(({ sentence }) => !hollow.test(sentence) && !leadsUp(sentence))
+    .sort((one, other) => other.worth - one.worth || other.n - one.n)
+    .slice(0, maxConcluding)
+  const length = ranked.reduce((sum, { sentence }) => sum + sentence.length + 2, 0)
+  return ranked
+    .slice(0, length > maxLineLength ? 1 : maxConcluding)
+    .sort((one, other) => one.n - other.n)
+    .map(({ sentence }) => oneLine(sentence, maxLineLength))
+    .reduce(
+      (told, sentence) =>
+        told === "" ? sentence : `${told}${/[.!?…。！？]["')*\]]{0,3}$/.test(told) ? "" : "."} ${sentence}`,
+      "",
+    )
+}
