@@ -7,8 +7,11 @@ import {
   createGuard,
   createHoldfast,
   findRules,
+  guardEvents,
+  guardResponse,
   guardSse,
   HoldfastError,
+  type ModelResponse,
   openOperator,
   scan,
   streamTurn,
@@ -36,6 +39,8 @@ const path = join(folder, "holdfast.db")
 const model = { format, baseUrl: "http://127.0.0.1:9", model: "scripted" }
 const session = () => createHoldfast({ store: "memory" }).session("one")
 const started = { agent: { model }, inputs: "Go." }
+
+const answer = { format, messages: [], stop: "end" } satisfies ModelResponse
 
 type Call = (wrong: Readonly<Record<string, unknown>>) => unknown
 type Case = readonly [owner: string, wrong: string, meant: string, call: Call]
@@ -94,6 +99,8 @@ const cases: readonly Case[] = [
   ["findRules", "chanel", "channel", (wrong) => findRules("No tabs.", plain({ channel: "user", ...wrong }))],
   ["scan", "chanel", "channel", (wrong) => scan("No tabs.", plain({ channel: "tool", ...wrong }))],
   ["guardSse", "askTimeout", "askTimeoutMs", (wrong) => guardSse(format, [], createGuard([]), plain(wrong))],
+  ["guardEvents", "aprove", "approve", (wrong) => guardEvents(format, [], createGuard([]), plain(wrong))],
+  ["guardResponse", "mod", "mode", (wrong) => guardResponse(answer, createGuard([]), plain(wrong))],
   ["turn", "tool", "tools", (wrong) => turn(plain({ ...started, ...wrong }))],
   ["turn", "contextbudget", "contextBudget", (wrong) => streamTurn(plain({ ...started, ...wrong })).result],
   [

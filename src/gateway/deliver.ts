@@ -204,7 +204,6 @@ function roundsOf(exchange: Exchange, delivery: Delivery, guarding: SessionGuard
   }
   const here =
     guarding === undefined ? undefined : guardWithApprovals(exchange, { ...guarding, pause: createPause() }, session)
-  if (here !== undefined) requestLog.noted.judged = here.judged
   return {
     format,
     sent: sent.toString("utf8"),
@@ -299,15 +298,15 @@ function guardWithApprovals(
   { deps, requestLog, tenant, gone }: Exchange,
   guarding: SessionGuarding,
   session: string,
-): SessionGuarding & { readonly judged: readonly JudgedCall[] } {
+): SessionGuarding {
   const judged: JudgedCall[] = []
+  requestLog.noted.judged = judged
   return {
     askTimeoutMs: deps.askTimeoutMs,
     // Withdraw the approval request when the client disconnects.
     approve: (call, verdict, signal) =>
       deps.approvals.ask({ session, tenant, trace: requestLog.id, call, verdict }, AbortSignal.any([signal, gone])),
     ...guarding,
-    judged,
     onJudged: async (one, response) => {
       judged.push(one)
       await guarding.onJudged(one, response)

@@ -7,6 +7,7 @@ import { callsInText } from "./calls-in-text.ts"
 import { couldHoldCall, type FoundCall, findCall } from "./find-call.ts"
 import type { Guard } from "./guard.ts"
 import {
+  checkGuardNames,
   checkGuardUse,
   type GuardUse,
   type JudgedCall,
@@ -35,6 +36,7 @@ export async function guardResponse(
   guard: Guard,
   use: GuardUse = {},
 ): Promise<GuardedResponse> {
+  checkGuardNames(use, "guardResponse")
   checkGuardUse(use)
   const judged: JudgedCall[] = []
   const messages: Message[] = []

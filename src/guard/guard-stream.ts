@@ -345,11 +345,22 @@ export type StreamGuardUse = GuardUse & {
 type Events<Event> = AsyncIterable<Event> | Iterable<Event>
 
 /** Guard a stream that was decoded: what comes out may be read, collected or encoded. */
-export async function* guardEvents(
+export function guardEvents(
   format: Format,
   events: Events<StreamEvent>,
   guard: Guard,
   use: StreamGuardUse = {},
+): AsyncGenerator<StreamEvent, void, undefined> {
+  checkGuardNames(use, "guardEvents")
+  checkGuardUse(use)
+  return guardedEvents(format, events, guard, use)
+}
+
+async function* guardedEvents(
+  format: Format,
+  events: Events<StreamEvent>,
+  guard: Guard,
+  use: StreamGuardUse,
 ): AsyncGenerator<StreamEvent, void, undefined> {
   let state = startGuard(format, guard, use)
   for await (const event of events) {
@@ -400,7 +411,7 @@ async function* guardedSse(
   use: StreamGuardUse,
 ): AsyncGenerator<SseEvent, void, undefined> {
   let state = startEncode(format)
-  for await (const event of guardEvents(format, decoded(format, wire), guard, use)) {
+  for await (const event of guardedEvents(format, decoded(format, wire), guard, use)) {
     const [next, written] = encodeStep(state, event)
     state = next
     yield* written
