@@ -187,3 +187,33 @@ test("of what was offered, what the user chose by its number is told alone", () 
   ]
   expect(lines(both, "current").join("\n")).not.toContain("the user chose")
 })
+
+test("a proposal that the user took is told until it is carried out, whatever was asked in between", () => {
+  const proposal = `The best room from May 20 is at the harbour. These are the details:
+
+- Room H17 with a balcony
+- Arrival: May 20, after 15:00
+- Half board: 96 francs
+- Full board: 124 francs
+- Parking: ${"in the street behind the house, ".repeat(12)}where it is free
+
+The whole stay with half board comes to 288 francs. Let me know if you need further assistance!`
+  const turns = [
+    user("A room at the harbour for three nights"),
+    assistant(proposal),
+    user("Great, let's go with half board. Can you book that?"),
+    assistant("I need the names of all guests and a means of payment first. Which card may I use?"),
+  ]
+  const told = lines([...turns, user("Ada and Ben Ito, the usual card")], "current").join("\n")
+  expect(told).toMatch(/agreed to this: .*Room H17.*Half board: 96 francs.*comes to 288 francs/)
+  const booked = used("book_room", { room: "H17" }, '{"status": "booked", "id": "R-1"}')
+  const done = [...turns, user("Ada and Ben Ito"), ...booked, assistant("Booked. Anything else?"), user("no, thanks")]
+  expect(lines(done, "current").join("\n")).not.toContain("agreed to this")
+  const refused = [
+    ...turns.slice(0, 2),
+    user("No, not that one."),
+    assistant("Which week suits you?"),
+    user("Any in June"),
+  ]
+  expect(lines(refused, "current").join("\n")).not.toContain("agreed to this")
+})

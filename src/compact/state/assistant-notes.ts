@@ -128,6 +128,52 @@ export function answeredDraft(answer: AssistantStatement): NoteDraft {
   return beforeLatestWords("The user's latest words answer: ", answer, answer.text, question)
 }
 
+/**
+ * What the user said yes to some messages ago, while nothing is done about it yet: of a long proposal the parts that name something, and those
+ * that the user's words speak of.
+ */
+export const agreedDraft = (proposal: AssistantStatement, reply: string): NoteDraft => ({
+  ...noteOf("current", "", proposal, offeredWorth),
+  text: `${agreedLead}${proposedIn(proposal, reply, maxOffered - agreedLead.length)}`,
+  short: `${agreedLead}${proposedIn(proposal, reply, shortProposal - agreedLead.length)}`,
+})
+
+/** Does an answer propose something in particular, with its price, its number or its day? */
+export const proposes = ({ text }: AssistantStatement): boolean => particular.test(text) && !asksForDetails.test(text)
+
+const agreedLead = "The user agreed to this: "
+const shortProposal = 200
+/** A number or price, or a name with a digit in it. */
+const particular = /[$€£¥]\s?\d|\d\s?[$€£¥%]|\d{2}|(?<![\p{L}\d])\p{Lu}+-?\d/u
+
+/** The parts of a proposal in order, the most telling ones as far as there is room. */
+function proposedIn({ sentences, text }: AssistantStatement, reply: string, room: number): string {
+  const whole = oneLine(text, text.length + 1)
+  if (whole.length <= room) return whole
+  const spoken = new Set(longWords(reply))
+  const parts = sentences.filter(
+    (sentence) => !courteous.test(sentence) && !isQuestion(sentence) && !hollow.test(sentence),
+  )
+  const worth = (part: string): number =>
+    2 * longWords(part).filter((word) => spoken.has(word)).length +
+    (named.test(part) ? 2 : 0) +
+    (particular.test(part) ? 1 : 0)
+  const chosen = new Set<number>()
+  let left = room
+  for (const { n, part } of parts
+    .map((part, n) => ({ n, part }))
+    .toSorted((one, other) => worth(other.part) - worth(one.part))) {
+    if (worth(part) === 0 || part.length + 2 > left) continue
+    chosen.add(n)
+    left -= part.length + 2
+  }
+  const told = parts.filter((_, n) => chosen.has(n)).join("; ")
+  return told === "" ? oneLine(text, room) : told
+}
+/** A name with letters and digits: of a flight, an order, a version. */
+const named = /(?<![\p{L}\d])(?=[\p{L}_-]*\d)(?=[\d_-]*\p{L})[\p{L}\d_-]{4,}/u
+const longWords = (text: string): readonly string[] => text.toLowerCase().match(/\p{L}{5,}/gu) ?? []
+
 /** The items of a list, each with its number or letter. */
 const choices = /^[ \t]{0,8}(?:\*\*)?(?:\(?(?:\d{1,2}|[A-Ha-h])[.)]|option \d{1,2}:?)(?:\*\*)? \S.{0,400}$/gim
 

@@ -7,6 +7,7 @@ import { runSteps, type Steps } from "../../message/steps.ts"
 import { code, maxLineLength, maxNotes, type Note, oneLine, weightOf, withoutLineStart } from "../summary/summary.ts"
 import { type AssistantStatement, answerOf, latestThoughts, thoughtDrafts } from "./assistant-findings.ts"
 import {
+  agreedDraft,
   answeredDraft,
   chosenFrom,
   conclusionDrafts,
@@ -15,6 +16,7 @@ import {
   lastDrafts,
   offeredDraft,
   offersChoice,
+  proposes,
   questionIn,
   toldDrafts,
   waitsForUser,
@@ -29,7 +31,16 @@ import { textEnds } from "./result-text.ts"
 import { fetchedBy, goesOn, lookInto, type RunningCommands, runningDrafts } from "./running-commands.ts"
 import { ownDigest, spokenIn } from "./spoken-text.ts"
 import { checkboxesIn, isListLeft, keepTasks, openSince, recordTask } from "./task-list.ts"
-import { agrees, asksFurther, createUserTalk, leansOn, newestRequest, type UserTalk, userNotes } from "./user-notes.ts"
+import {
+  accepts,
+  agrees,
+  asksFurther,
+  createUserTalk,
+  leansOn,
+  newestRequest,
+  type UserTalk,
+  userNotes,
+} from "./user-notes.ts"
 import {
   createValues,
   holdsSteering,
@@ -78,6 +89,8 @@ type Reading = {
   before: { readonly answer: AssistantStatement; readonly waits: boolean; readonly isNoted: boolean } | undefined
   /** The list that the user was last asked to choose from. */
   offered: AssistantStatement | undefined
+  /** What the user last said yes to, and in which words. */
+  agreed: { readonly proposal: AssistantStatement; readonly reply: string; readonly at: number } | undefined
   /** Are the latest words so few that they say nothing alone? */
   isBrief: boolean
   /** Where the last call stands that has its result. */
@@ -133,6 +146,7 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     isLastWord: false,
     before: undefined,
     offered: undefined,
+    agreed: undefined,
     isBrief: false,
     calledSince: -1,
     failedAct: undefined,
@@ -376,6 +390,8 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
   }
   settle(reading)
   if (answer !== undefined && (waits || byNumber.test(text)) && offersChoice(answer)) reading.offered = answer
+  if (answer !== undefined && reading.isLastWord && accepts(text) && proposes(answer))
+    reading.agreed = { proposal: answer, reply: text, at: doing.at }
   reading.before = answer === undefined || !reading.isLastWord ? undefined : { answer, waits, isNoted: reading.isNoted }
   reading.isBrief = needsQuestion(text)
   reading.answer = undefined
@@ -414,7 +430,8 @@ function settle({ before, drafts }: Reading): void {
 /** What the user's latest words go on from. */
 function beforeDrafts(reading: Reading): readonly NoteDraft[] {
   const { before, isBrief, offered } = reading
-  const choice = isBrief && offered !== undefined && offered === before?.answer ? [] : choiceDrafts(reading)
+  const listed = isBrief && offered !== undefined && offered === before?.answer ? [] : choiceDrafts(reading)
+  const choice = [...listed, ...agreedDrafts(reading)]
   if (before === undefined) return choice
   const { answer, waits, isNoted } = before
   if (waits) return [...(isBrief ? [answeredDraft(answer)] : []), ...choice, ...conclusionDrafts(answer, isNoted)]
@@ -437,6 +454,14 @@ function choiceDrafts({ offered, work, talk }: Reading): readonly NoteDraft[] {
   const isOld = (talk.at(-1)?.at ?? 0) - offered.at > (isByNumber ? recentChoice : recentOffer)
   const isActedOn = [...work.runs.values()].some(({ kind, at }) => kind === "act" && at > offered.at)
   return isOld || (isActedOn && !isByNumber) ? [] : [offeredDraft(offered, reply)]
+}
+
+/** What the user said yes to before the latest words, until something was done about it. */
+function agreedDrafts({ agreed, before, offered, work, talk }: Reading): readonly NoteDraft[] {
+  if (agreed === undefined || agreed.proposal === before?.answer || agreed.proposal === offered) return []
+  const isOld = (talk.at(-1)?.at ?? 0) - agreed.at > recentOffer
+  const isActedOn = [...work.runs.values()].some(({ kind, at }) => kind === "act" && at > agreed.at)
+  return isOld || isActedOn ? [] : [agreedDraft(agreed.proposal, agreed.reply)]
 }
 
 /** Messages after which a choice is one that the user let go. */

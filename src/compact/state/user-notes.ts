@@ -77,6 +77,10 @@ const refuses = /^\W*(?:no|nope|nein|non|нет|不|いいえ|아니)/iu
 const agreed =
   /(?<![\p{L}])(?:agreed|i agree|fine|deal|accepted|approved|einverstanden|passt|abgemacht|d['’]accord|entendu|de acuerdo|vale|combinado|va bene)\W*$/iu
 
+/** Does it take something that was proposed: with a yes, or as one's choice? */
+export const accepts = (text: string): boolean => !refuses.test(text) && (agrees(text) || chooses.test(text))
+const chooses = new RegExp(`(?<![\\p{L}])${anyOf(lists.chooses)}(?![\\p{L}])|${anyOf(lists.choosesIdeographic)}`, "iu")
+
 /** Words that stand for something said before, and a verdict on it. */
 export const leansOn = new RegExp(
   `${verdict.source}|(?<![\\p{L}])${anyOf(lists.leansOn)}(?![\\p{L}])|${anyOf(lists.leansOnIdeographic)}`,
