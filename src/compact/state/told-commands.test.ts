@@ -347,3 +347,20 @@ describe("jobs of a queue", () => {
     expect(lines([...submit, ...seen], "act")).toEqual(["`sbatch run1.sbatch`: Submitted batch job 4418203 (RUNNING)"])
   })
 })
+
+test("what is handed in again in the same words keeps the numbers of the runs before", () => {
+  const submit = (job: number): readonly Turn[] =>
+    used("bash", { command: "sbatch relax.sh" }, `Submitted batch job ${job}`)
+  const queue = "  JOBID STATE\n4418203 FAILED\n4418211 RUNNING"
+  const turns = [
+    ...submit(4418203),
+    ...submit(4418207),
+    ...submit(4418211),
+    ...used("bash", { command: "squeue" }, queue),
+  ]
+  expect(lines(turns, "act").join()).toMatch(
+    /`sbatch relax\.sh` ×3: Submitted batch job 4418211 \(RUNNING\); before that: 4418203 \(FAILED\), 4418207/,
+  )
+  const push = used("bash", { command: "git push" }, "   1a2b3c4..5d6e7f8  main -> main")
+  expect(lines([...push, ...push], "act").join()).not.toContain("before that")
+})

@@ -48,6 +48,11 @@ type States = ReadonlyMap<string, { readonly state: string; readonly at: number 
 function withState(run: Run, states: States): Run {
   const { kind, at, outcome } = run
   if (kind !== "act" || outcome?.failed !== false) return run
+  if (run.earlier !== undefined) {
+    const { earlier, ...latest } = run
+    const named = earlier.map((id) => (states.has(id) ? `${id} (${states.get(id)?.state})` : id))
+    return { ...withState(latest, states), earlier: named }
+  }
   if (outcome.value === undefined) {
     // "Submitted batch job 4418203": the number stands in what it printed.
     const since = outcome.line?.match(/\d{4,12}/g)?.flatMap((id) => states.get(id) ?? []) ?? []
@@ -173,7 +178,8 @@ function runDraft(run: Run): readonly NoteDraft[] {
     // Among what was done, only doubt is said, and what a command was for that answered nothing telling.
     const doubt = outcome.sure === true || outcome.begins !== undefined ? "" : ": result unknown"
     const otherwise = purpose === undefined ? doubt : `${purposeSign}${purpose}${doubt}`
-    return [{ ...base, worth, ...present({ quoted }), values, otherwise }]
+    const after = run.earlier === undefined ? "" : `; before that: ${run.earlier.join(", ")}`
+    return [{ ...base, worth, ...present({ quoted }), values, otherwise, after }]
   }
   const isSearch = kind === "lookup" || endsInSearch.test(text)
   if (isSearch && !calls && foundNothing.test(quoted ?? "")) return []

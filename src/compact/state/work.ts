@@ -26,6 +26,8 @@ export type Run = {
   readonly purpose?: string
   /** Nothing while nobody knows. */
   readonly outcome?: Outcome
+  /** What earlier runs in the same words made: the numbers of jobs. */
+  readonly earlier?: readonly string[]
   /** Other ways that were tried before, and failed for the same reason. */
   readonly alike?: number
   /** Files that were changed between the last failure and the next run of the same thing that went well. */
@@ -125,6 +127,7 @@ function recordRun(work: Work, given: Named, outcome: Outcome | undefined, { at,
   const sources = distinct([...(before?.sources ?? []), ...(known?.sources ?? []), source])
   const isSame = known?.outcome !== undefined && known.outcome.failed === outcome?.failed
   const end = isSame && known.outcome?.failed === true ? joinFailures(known.outcome, outcome) : outcome
+  const earlier = known === undefined || outcome?.failed === true ? [] : madeBefore(known, outcome)
   work.runs.delete(named.text)
   work.runs.set(named.text, {
     ...named,
@@ -133,7 +136,26 @@ function recordRun(work: Work, given: Named, outcome: Outcome | undefined, { at,
     sources,
     ...(end === undefined ? {} : { outcome: end }),
     ...(alike === 0 ? {} : { alike }),
+    ...(earlier.length === 0 ? {} : { earlier }),
   })
+}
+
+/** The numbers that the runs before gave to what they made, if this one made something anew. */
+function madeBefore({ outcome, earlier = [] }: Run, now: Outcome | undefined): readonly string[] {
+  const before = madeNumber(outcome)
+  const made = madeNumber(now)
+  return before === undefined || made === undefined || before === made
+    ? earlier
+    : [...earlier, before].slice(-maxEarlier)
+}
+const maxEarlier = 4
+
+/** The id that an answer gave, or the one number in the line that a run printed: "Submitted batch job 4418203". */
+function madeNumber(outcome: Outcome | undefined): string | undefined {
+  if (outcome?.failed !== false) return undefined
+  const id = /(?:^|, )\w{0,20}(?:id|Id|job)=([^,\s]{3,40})(?:,|$)/.exec(outcome.value ?? "")?.[1]
+  const [number, ...others] = outcome.line?.match(/(?<![\w.:/-])\d{4,12}(?![\w.:/-])/g) ?? []
+  return id ?? (others.length === 0 ? number : undefined)
 }
 
 /** It was put forward and waits for something: nothing has gone well yet. */
