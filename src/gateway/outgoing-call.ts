@@ -211,7 +211,7 @@ function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, direct: Dire
         }),
       )
     }),
-    summarize: (bytes, ask) => void summarize(deps, { session, owner: incomingCall.owner, bytes, ask }),
+    ...summarizing(deps, session, incomingCall.owner),
   }
 }
 
@@ -256,7 +256,7 @@ async function preparedCall(
         deps.lines.add(session.id, () => record(deps, ingested, end)),
       )
     }),
-    summarize: (bytes, ask) => void summarize(deps, { session: session.id, owner: incomingCall.owner, bytes, ask }),
+    ...summarizing(deps, session.id, incomingCall.owner),
   }
 }
 
@@ -363,13 +363,17 @@ type Summarizing = {
   readonly ask: AskAside
 }
 
+/** Where nobody asks the session's own model, nothing is done once an answer is in the log. */
+const summarizing = (deps: OutgoingDeps, session: string, owner: SessionOwner): Pick<OutgoingCall, "summarize"> =>
+  deps.holdfast.asksOwnModel ? { summarize: (bytes, ask) => void summarize(deps, { session, owner, bytes, ask }) } : {}
+
 /** After the answer is in the log, and beside the line of the session's work: its next request does not wait. */
 async function summarize(
   { lines, holdfast, onFault }: OutgoingDeps,
   { session, owner, bytes, ask }: Summarizing,
 ): Promise<void> {
   try {
-    await lines.idle(session)
+    await lines.done(session)
     const call = await holdfast.session(session, owner).summaryCall(bytes.toString("utf8"))
     if (call === undefined) return
     const asked = await ask(call.body, call.model).catch((error: unknown) => {

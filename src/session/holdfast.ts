@@ -44,6 +44,8 @@ export type Holdfast = {
   readonly addsToRequests: (owner?: SessionOwner) => Promise<boolean>
   /** Do policies that are made from rules hold calls back? A request may then state a rule that binds its own answer. */
   readonly rulesBind: boolean
+  /** Is the session's own model asked for summaries, on from a request that was sent? */
+  readonly asksOwnModel: boolean
   /** Open the store now instead of at first use, and resume background work that was left over. */
   readonly open: () => Promise<void>
   readonly subscribe: (listener: Listener) => () => void
@@ -112,6 +114,7 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
     policy: { ...defaultPolicy, ...options.policy },
     addsToRequests: async (owner) => addsToRequests(await shared(), owner),
     rulesBind: rulesBind(options),
+    asksOwnModel: isSessionSummarizer(options.summarizer),
     open: () => shared().then(() => undefined),
     subscribe: (listener) => hub.subscribe(listener),
     idle,

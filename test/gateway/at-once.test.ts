@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { createHoldfast } from "../../src/session/holdfast.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import { startTestGateway, type TestGatewayOptions } from "../support/gateway.ts"
 
@@ -70,6 +71,24 @@ test("where tool rounds are counted, or the context has a limit of its own, the 
   expect(counted.slice(1).map(({ how }) => how)).toEqual(counted.slice(1).map(() => "prepared"))
   const limited = await converse(6, () => 400, { sessions: { policy: { compactAtTokens: 2500 } } })
   expect(limited.some(({ changed }) => changed)).toBe(true)
+})
+
+test("an answer does not hurry the work beside the requests where nobody asks the session's own model", async () => {
+  const questions = async (asksOwnModel: boolean): Promise<number> => {
+    let asked = 0
+    const holdfast = createHoldfast({ store: "memory" })
+    const session: typeof holdfast.session = (id, owner) => ({
+      ...holdfast.session(id, owner),
+      summaryCall: async () => {
+        asked++
+        return undefined
+      },
+    })
+    await converse(4, () => 50, { holdfast: { ...holdfast, session, asksOwnModel } })
+    return asked
+  }
+  expect(await questions(false)).toBe(0)
+  expect(await questions(true)).toBeGreaterThan(0)
 })
 
 type Answer = { readonly choices: readonly { readonly message: { readonly tool_calls?: readonly { id: string }[] } }[] }

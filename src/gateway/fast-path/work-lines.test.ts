@@ -1,4 +1,4 @@
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 import { createWorkLines } from "./work-lines.ts"
 
 const faults: unknown[] = []
@@ -46,4 +46,23 @@ test("allIdle also waits for work added meanwhile", async () => {
   })
   await allIdle()
   expect(late).toBe(true)
+})
+
+test("who waits until work is done does not hurry it, and who needs it idle does", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+  try {
+    const { add, done, idle } = lines()
+    const begun: string[] = []
+    void add("a", async () => void begun.push("a"))
+    const waited = done("a")
+    await new Promise((resolve) => setImmediate(resolve))
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(begun).toEqual([])
+    await idle("a")
+    await waited
+    expect(begun).toEqual(["a"])
+    await done("nobody")
+  } finally {
+    vi.useRealTimers()
+  }
 })

@@ -37,6 +37,8 @@ export function createWorkLines(onFault: (error: unknown) => void) {
       return line.tail
     },
     waiting: (name: string): number => lines.get(name)?.waiting ?? 0,
+    /** Resolves when the queued work of a session is done, which begins when it would have begun. */
+    done: async (name: string): Promise<void> => lines.get(name)?.tail,
     /** Starts all queued work of a session without delay, and resolves when it is done. */
     idle: async (name: string): Promise<void> => {
       const line = lines.get(name)
