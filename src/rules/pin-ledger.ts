@@ -2,9 +2,9 @@ import { anyOf } from "../language/word-lists.ts"
 import { trust } from "../message/message.ts"
 import { createRecent } from "../message/recall.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
-import { setsBound, statedChange } from "./explicit-changes.ts"
+import { countsOther, setsBound, statedChange } from "./explicit-changes.ts"
 import type { FoundRule, Pin, RuleKind } from "./pin.ts"
-import { endsAnother, maxKept, namesAnother, topicOf, valuesOf, withoutCommanded } from "./rule-topic.ts"
+import { endsAnother, maxKept, namesAnother, tellsApart, topicOf, valuesOf, withoutCommanded } from "./rule-topic.ts"
 import words from "./rule-words.json" with { type: "json" }
 
 /** What two rules are compared by. */
@@ -55,6 +55,8 @@ export function sameSubject(earlier: RuleText, later: RuleText): boolean {
   // A ban on one thing and a rule for another thing of its kind both hold, whatever the later one says of when; so do two rules of which one says more.
   const isBan = earlier.kind === "prohibition" || later.kind === "prohibition"
   if ((isBan || other > 0) && namesAnother(earlier.text, later.text)) return false
+  if ((own > 0 || other > 0) && (tellsApart(earlier.text, later.text) || countsOther(earlier.text, later.text)))
+    return false
   if (changesValue(earlier, later))
     return share >= minSharedWithValues && ((own === 0 && other === 0) || saysItReplaces(later.text))
   if (own > 0 && other > 0) return saysItReplaces(later.text) && share >= minShared

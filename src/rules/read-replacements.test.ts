@@ -57,6 +57,11 @@ test("a message of many sentences ends a rule only where it does so plainly", ()
 test.each([
   ["a bound in other words", "Never spend more than 500 per order.", "The cap is 800 now."],
   ["somebody who left", "The weekly report always goes to Anna.", "Anna left. Send it to Tom from now on."],
+  [
+    "what holds for the very server",
+    "Never restart the mail server by day.",
+    "You may restart the mail server at any time from now on.",
+  ],
   ["another way to be called", "Call me Dr. Lang.", "You can drop the title, just call me Eva."],
   ["a later version", "Use Postgres 15 in all examples.", "Postgres 16 from now on, please."],
   ["as many of what is counted", "Keep answers under 100 words.", "Make that 200 words."],
@@ -78,6 +83,26 @@ test.each([
     "Tom gets it too from now on, Anna of course still does.",
   ],
   ["another thing with a number", "Never lift table 1.", "From now on lift table 2 by crane."],
+  ["another server", "Never restart the mail server by day.", "The web server is yours, restart it any time now."],
+  [
+    "orders for somebody else",
+    "Always confirm orders for the kitchen.",
+    "Orders for the bar no longer need confirming.",
+  ],
+  ["another class", "Never email the parents of 7b.", "You may email the parents of 8a from now on."],
+  ["the other side of a day", "Do not call anybody after 8 pm.", "Calls before 9 am are fine from now on."],
+  ["a count of something else", "Never send more than 30 emails a day.", "The limit is 5 attachments now."],
+  [
+    "what is imagined",
+    "Always write in formal English.",
+    "Imagine you didn't have to write in formal English any more.",
+  ],
+  ["what is supposed", "Never use exclamation marks.", "Suppose exclamation marks were fine from now on."],
+  [
+    "what is supposed in German",
+    "Antworte immer auf Deutsch.",
+    "Angenommen, du müsstest nicht mehr auf Deutsch antworten.",
+  ],
 ])("%s leaves it", (_name, rule, said) => {
   expect(readReplacements(said, [pinOf(rule)])).toEqual([])
 })

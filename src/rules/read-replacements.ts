@@ -5,7 +5,7 @@ import { runSteps, type Steps } from "../message/steps.ts"
 import { changesBound, countsOther, replacesName, statedChange } from "./explicit-changes.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Pin } from "./pin.ts"
-import { endsAnother, namesAnother, plain, topicOf } from "./rule-topic.ts"
+import { endsAnother, namesAnother, plain, tellsApart, topicOf } from "./rule-topic.ts"
 import { speakerScore, surelyPasted } from "./who-speaks.ts"
 import {
   endScore,
@@ -50,7 +50,11 @@ export function endingStatements(message: string): readonly Statement[] {
   const texts = spans.map(({ start, end }) => message.slice(start, end).trim())
   const isAmong = texts.length > maxSentences
   const isSound = (span: Span, text: string): boolean =>
-    text.length <= maxSentence && !/[?？؟]$/.test(text) && !isWithin(span, quotations) && !passesOn.test(text)
+    text.length <= maxSentence &&
+    !/[?？؟]$/.test(text) &&
+    !isWithin(span, quotations) &&
+    !passesOn.test(text) &&
+    !supposes.test(text)
   const single = spans.flatMap((span, n): readonly (Statement & { readonly n: number })[] => {
     const text = texts[n] ?? ""
     if (!isSound(span, text)) return []
@@ -88,6 +92,8 @@ export const isOwnStatement = (message: string, { spans }: Statement): boolean =
   spans.every((span) => speakerScore(message, span) <= surelyPasted)
 
 const { said } = wordLists
+/** What is only imagined ends nothing. */
+const supposes = new RegExp(`^\\W*(?:and |but |now |just )?${anyOf(said.supposing)}(?![\\p{L}])`, "iu")
 const others = anyOf("he|she|they|it|\\p{Lu}\\p{L}+", `${anyOf(said.articles)}(?: [\\p{L}'’-]+){1,4}`)
 /** Somebody else is said to have said it. */
 export const passesOn = new RegExp(
@@ -216,7 +222,9 @@ function mayEndRule(rule: string, { text, quotes }: Statement): boolean {
   // What is quoted counts only beside a rule that quotes something itself.
   if (quotes && !readKeys(rule).quotes) return false
   const [before, after] = [plain(rule), plain(text)]
-  return !after.includes(before.replace(/[.!]$/, "")) && !speaksOfAnotherAct(before, after)
+  return (
+    !after.includes(before.replace(/[.!]$/, "")) && !speaksOfAnotherAct(before, after) && !tellsApart(before, after)
+  )
 }
 
 /** "Confirm before cancelling a booking" and "no need to confirm before making one": what has to be asked before is another act. */

@@ -33,6 +33,9 @@ describe("a later rule takes the place of one about the same thing", () => {
     ["another act", "Use tabs for indentation.", "Run the tests before committing."],
     ["another number that names a thing", "Never touch issue 12.", "Never touch issue 13."],
     ["other numbers of other things", "Keep out of room 4 of house 7.", "Keep out of room 5 of house 8."],
+    ["its first noun", "Log messages are in English.", "Error messages must be in German."],
+    ["whom it is for", "Lunch orders for the bar are due at 10.", "Lunch orders for the kitchen are due at 11."],
+    ["what is counted", "Send at most 30 emails a day.", "Send at most 5 attachments a day."],
     ["another limit", "Spend at most $100 per order.", "Wait at most 30 seconds per request."],
   ])("and leaves one that differs in %s", (_name, earlier, later) => {
     expect(sameSubject(ruleIn(earlier), ruleIn(later))).toBe(false)

@@ -267,6 +267,57 @@ const numberedThings = createRecent((text): ReadonlyMap<string, readonly string[
 }, maxKept)
 const numbered = /(\p{L}{3,30}) #?(\d{1,9}|(?!I)\p{Lu})(?![\p{L}\p{N}%$€]|[.,:]\d)/gu
 
+/**
+ * "The web server" beside a rule on the mail server, "orders for the kitchen" beside orders for the bar, class 8a beside class 7b, what holds
+ * before a time beside what holds after one: the later text is about another thing of that kind.
+ */
+export function tellsApart(earlier: string, later: string): boolean {
+  const [rule, seen] = [plain(earlier), plain(later)]
+  const [before, after] = [sideOf(rule), sideOf(seen)]
+  if (before !== undefined && after !== undefined && before !== after) return true
+  const [some, others] = [
+    [...rule.matchAll(lettered)].map(([one]) => one),
+    [...seen.matchAll(lettered)].map(([one]) => one),
+  ]
+  if (some.length > 0 && others.length > 0 && !some.some((one) => others.includes(one))) return true
+  const { kind = "", noun = "" } = opening.exec(seen)?.groups ?? {}
+  if (noun !== "" && isOther(kind, new RegExp(`(\\p{L}{3,}) ${stemOfNoun(noun)}`, "gu"), rule, seen)) return true
+  for (const [, of = "", which = ""] of seen.matchAll(qualified))
+    if (
+      isOther(which, new RegExp(`(?<!\\p{L})${stemOfNoun(of)}\\p{L}{0,3} ${forWords} (\\p{L}{3,})`, "gu"), rule, seen)
+    )
+      return true
+  return false
+}
+
+/** Is a thing told apart by another word than in the rule, which the rule has nowhere, as the statement has none of the rule's? */
+function isOther(word: string, pattern: RegExp, rule: string, seen: string): boolean {
+  const known = [...rule.matchAll(pattern)].flatMap(([, one = ""]) => (isEmptyWord(one) ? [] : [one]))
+  if (known.length === 0 || isEmptyWord(word) || rule.includes(stemOfNoun(word))) return false
+  return !known.some((one) => seen.includes(stemOfNoun(one)))
+}
+/** A noun without the ending of its plural. */
+const stemOfNoun = (noun: string): string => noun.replace(/(?<=\p{L}{3})(?:es|s)$/u, "")
+/** A statement that begins with a thing of two words and goes on with what holds for it. */
+const opening =
+  /^(?:(?:and|but|also|oh|ok),? )?(?:(?:the|our|my|all|any) )?(?<kind>\p{L}{3,20}(?<!(?:er|est|ed|ing|ly|ful|al|ive|ous|ish|n))) (?<noun>\p{L}{3,20}) (?:(?:for|of|in|on|to|from) (?:\p{L}+ ){1,3}?)?(?:is|are|may|can|must|you|we|i|should|goes?|go|will|stays?|have|has|needs?)(?!\p{L})/u
+const forWords =
+  "(?:for|fur|pour|para|per|voor)(?: (?:the|our|my|die|das|den|la|le|les|el|los|las|o|a|os|as|il|lo|gli|i|de|het))?"
+const qualified = new RegExp(`(\\p{L}{4,}) ${forWords} (\\p{L}{3,})`, "gu")
+
+/** A class or a flat: a number with a letter behind it, and no time. */
+const lettered = /(?<![\p{L}\p{N}.,:])\d{1,3}[a-f](?![\p{L}\p{N}])/gu
+
+/** Does a text speak of what comes after a time, or of what comes before it? */
+function sideOf(seen: string): "before" | "after" | undefined {
+  const [isAfter, isBefore] = [afterTime.test(seen), beforeTime.test(seen)]
+  return isAfter === isBefore ? undefined : isAfter ? "after" : "before"
+}
+const afterTime =
+  /(?<!\p{L})(?:after|later than|past|nach|apres|despues de|depois d[ae]s?|dopo|na|efter)(?: las?| les| as)? \d/u
+const beforeTime =
+  /(?<!\p{L})(?:before|earlier than|vor|avant|antes de|antes d[ae]s?|prima delle|voor|fore)(?: las?| les| as)? \d/u
+
 const languages =
   /\b(?:english|spanish|german|french|chinese|japanese|portuguese|ingles|espanol|aleman|frances|englisch|deutsch|anglais|francais)\b|英文|英语|中文|汉语|日语|法语|德语/g
 

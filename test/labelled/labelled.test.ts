@@ -199,6 +199,15 @@ const fortieth = {
   supersede: read("fortieth-supersede.jsonl", supersedeShape),
   files: read("fortieth-instruction-files.jsonl", fileShape),
 }
+/** The forty-first set: held out, by a hand that was asked for the mix of talk of a real day. */
+const fortyFirst = {
+  talk: read("forty-first-talk.jsonl", talkShape),
+  base: read("forty-first-base.jsonl", talkShape),
+  announced: read("forty-first-announced.jsonl", talkShape),
+  pasted: read("forty-first-pasted.jsonl", pastedShape),
+  supersede: read("forty-first-supersede.jsonl", supersedeShape),
+  files: read("forty-first-instruction-files.jsonl", fileShape),
+}
 const sets = [first, second]
 const policyShape = z.union([
   z.strictObject({
@@ -262,6 +271,10 @@ const withText = [
   ...fortieth.announced,
   ...fortieth.pasted,
   ...fortieth.files,
+  ...fortyFirst.talk,
+  ...fortyFirst.announced,
+  ...fortyFirst.pasted,
+  ...fortyFirst.files,
 ]
 const pairs = [
   ...sets,
@@ -275,6 +288,7 @@ const pairs = [
   ...hardPairs,
   thirtyEighth,
   fortieth,
+  fortyFirst,
 ].flatMap(({ supersede }) => supersede)
 
 test("no id and no text occurs twice", () => {
@@ -599,4 +613,13 @@ test("the fortieth set: talk in twelve languages, consecutive messages, announce
   ])
   expect(new Set(talk.map((item) => item.lang)).size).toBe(12)
   expect(supersede.filter(({ gone }) => gone)).toHaveLength(59)
+})
+
+test("the forty-first set: talk with few rules in it, consecutive messages, announced rules, pastes, pairs and files", () => {
+  const { talk, base, announced, pasted, supersede, files } = fortyFirst
+  expect([talk, base, announced, pasted, supersede, files].map(({ length }) => length)).toEqual([
+    257, 250, 80, 120, 60, 16,
+  ])
+  expect(withRules(base)).toBe(3)
+  expect(supersede.filter(({ gone }) => gone)).toHaveLength(25)
 })
