@@ -206,7 +206,7 @@ function roundsOf(exchange: Exchange, delivery: Delivery, guarding: SessionGuard
     guarding === undefined ? undefined : guardWithApprovals(exchange, { ...guarding, pause: createPause() }, session)
   return {
     format,
-    sent: sent.toString("utf8"),
+    sent,
     ...present({ guarding: here, maxRounds: isStored === true ? 0 : undefined }),
     ...(recalls ? { recall } : {}),
     onRound: ({ recalls: answered, continues }) => {

@@ -273,29 +273,43 @@ const numbered = /(\p{L}{3,30}) #?(\d{1,9}|(?!I)\p{Lu})(?![\p{L}\p{N}%$€]|[.,:
  */
 export function tellsApart(earlier: string, later: string): boolean {
   const [rule, seen] = [plain(earlier), plain(later)]
-  const [before, after] = [sideOf(rule), sideOf(seen)]
-  if (before !== undefined && after !== undefined && before !== after) return true
-  const [some, others] = [
-    [...rule.matchAll(lettered)].map(([one]) => one),
-    [...seen.matchAll(lettered)].map(([one]) => one),
-  ]
+  const [before, after] = [kindsIn(rule), kindsIn(seen)]
+  if (before.side !== undefined && after.side !== undefined && before.side !== after.side) return true
+  const [some, others] = [before.lettered, after.lettered]
   if (some.length > 0 && others.length > 0 && !some.some((one) => others.includes(one))) return true
-  const { kind = "", noun = "" } = opening.exec(seen)?.groups ?? {}
-  if (noun !== "" && isOther(kind, new RegExp(`(\\p{L}{3,}) ${stemOfNoun(noun)}`, "gu"), rule, seen)) return true
-  for (const [, of = "", which = ""] of seen.matchAll(qualified))
-    if (
-      isOther(which, new RegExp(`(?<!\\p{L})${stemOfNoun(of)}\\p{L}{0,3} ${forWords} (\\p{L}{3,})`, "gu"), rule, seen)
-    )
-      return true
-  return false
+  const isOther = (word: string, known: readonly string[]): boolean =>
+    known.length > 0 && !rule.includes(stemOfNoun(word)) && !known.some((one) => seen.includes(stemOfNoun(one)))
+  const { kind = "", noun = "" } = after.opening ?? {}
+  if (noun !== "" && rule.includes(noun) && isOther(kind, wordsBefore(noun, rule))) return true
+  return after.qualified.some(([noun, which]) =>
+    isOther(
+      which,
+      before.qualified.flatMap(([own, other]) =>
+        own.startsWith(noun) && own.length <= noun.length + 3 ? [other] : [],
+      ),
+    ),
+  )
 }
 
-/** Is a thing told apart by another word than in the rule, which the rule has nowhere, as the statement has none of the rule's? */
-function isOther(word: string, pattern: RegExp, rule: string, seen: string): boolean {
-  const known = [...rule.matchAll(pattern)].flatMap(([, one = ""]) => (isEmptyWord(one) ? [] : [one]))
-  if (known.length === 0 || isEmptyWord(word) || rule.includes(stemOfNoun(word))) return false
-  return !known.some((one) => seen.includes(stemOfNoun(one)))
-}
+/** What a plain text tells one thing from another of its kind by. */
+const kindsIn = createRecent((seen) => {
+  const { kind = "", noun = "" } = opening.exec(seen)?.groups ?? {}
+  return {
+    side: sideOf(seen),
+    lettered: [...seen.matchAll(lettered)].map(([one]) => one),
+    opening: isEmptyWord(kind) || noun === "" ? undefined : { kind, noun: stemOfNoun(noun) },
+    /** The nouns, and whom or what they are for. */
+    qualified: [...seen.matchAll(qualified)].flatMap(([, noun = "", which = ""]): (readonly [string, string])[] =>
+      isEmptyWord(which) ? [] : [[stemOfNoun(noun), which]],
+    ),
+  }
+}, maxKept)
+
+const wordsBefore = (noun: string, rule: string): readonly string[] =>
+  [...rule.matchAll(new RegExp(`(\\p{L}{3,}) ${noun}`, "gu"))].flatMap(([, one = ""]) =>
+    isEmptyWord(one) ? [] : [one],
+  )
+
 /** A noun without the ending of its plural. */
 const stemOfNoun = (noun: string): string => noun.replace(/(?<=\p{L}{3})(?:es|s)$/u, "")
 /** A statement that begins with a thing of two words and goes on with what holds for it. */

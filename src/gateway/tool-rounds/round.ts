@@ -37,8 +37,8 @@ export type Round = {
 
 export type RoundsOptions = {
   readonly format: Format
-  /** The request body of the first response. */
-  readonly sent: string
+  /** The request body of the first response, as text or in bytes: it is read only if another round follows. */
+  readonly sent: string | Buffer
   readonly guarding?: SessionGuarding
   /** Answers recalls; without it, no call counts as a recall. */
   readonly recall?: Recall
@@ -70,10 +70,14 @@ type AnsweredRound = {
 }
 
 /** The request body of the round after one whose calls can all be answered; undefined if they cannot. */
-export async function bodyAfter(round: AnsweredRound, sent: string, format: Format): Promise<string | undefined> {
+export async function bodyAfter(
+  round: AnsweredRound,
+  sent: string | Buffer,
+  format: Format,
+): Promise<string | undefined> {
   try {
     const results = await roundResults(round)
-    return results === undefined ? undefined : await nextBody(sent, format, round.answer, results)
+    return results === undefined ? undefined : await nextBody(sent.toString(), format, round.answer, results)
   } catch (error) {
     // The request was forwarded without being decoded, so a response cannot be added to it.
     return ignoreProblem(error)
@@ -238,7 +242,7 @@ function withoutListedRecalls(sse: SseEvent, taken: TakenRecalls): SseEvent {
 export type RoundSetup = {
   readonly format: Format
   readonly events: AsyncIterable<SseEvent>
-  readonly sent: string
+  readonly sent: string | Buffer
   readonly guarding?: SessionGuarding | undefined
   readonly recall?: Recall | undefined
   /** May another round follow? */

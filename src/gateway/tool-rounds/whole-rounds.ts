@@ -102,7 +102,7 @@ async function judgeRound(
 /** The body of the next round, if every call of this response was recalled or withheld, and can be answered. */
 async function nextOf(
   format: Format,
-  sent: string,
+  sent: string | Buffer,
   { answer, shown, recalls, denied }: JudgedRound,
   recall: RoundsOptions["recall"],
 ): Promise<string | undefined> {
