@@ -2,6 +2,7 @@ import { sentencesIn } from "../language/sentences.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { standingIn } from "./standing-in.ts"
 import { tellsUser } from "./state/assistant-notes.ts"
+import { callWithin } from "./state/call-text.ts"
 import { changesForCertain } from "./state/changing-commands.ts"
 import { mainSteps } from "./state/command-runs.ts"
 import { isPages } from "./state/line-series.ts"
@@ -295,6 +296,8 @@ const repeats = (call: string, end: string): boolean =>
 /** A call in so many characters. Half of a name is another name: it is cut between words or arguments where there is one. */
 function shortenCall(call: string, length: number): string {
   if (call.length + 2 <= length) return `\`${call}\``
+  const within = callWithin(call, length - 2)
+  if (within !== undefined) return `\`${within}\``
   const kept = call.slice(0, Math.max(1, length - 3))
   const cut = /[\s,=(]/.test(call[kept.length] ?? "") ? kept : kept.replace(/[^\s,=(]{1,60}$/, "")
   return `\`${(cut === "" ? kept : cut).replace(/[\s,=]+$/, "").toWellFormed()}…\``

@@ -6,7 +6,14 @@ import { present } from "../../message/present.ts"
 import { toolNature } from "../stages/tool-kind.ts"
 import { oneLine } from "../summary/summary.ts"
 import { callText, maxMembers, statementText } from "./call-text.ts"
-import { changesByVerb, changesForCertain, isProgram as isKnownProgram, looksOnly } from "./changing-commands.ts"
+import {
+  changesByVerb,
+  changesForCertain,
+  isProgram as isKnownProgram,
+  looksOnly,
+  programAndPlace,
+  withoutPlace,
+} from "./changing-commands.ts"
 import { endsInSearch, idleStep, mainSteps, runsOf, triedRun } from "./command-runs.ts"
 import {
   changeOf,
@@ -102,7 +109,9 @@ function textUnder(input: unknown, keys: readonly string[]): string | undefined 
 function programIn(tool: string, input: unknown): string | undefined {
   const script = isShell(tool) || runsCode.test(tool) ? textUnder(input, ["script"]) : undefined
   const text = textUnder(input, runsCode.test(tool) ? codeKeys : ["code"])
-  return script ?? (text !== undefined && (runsCode.test(tool) || /[\n(=]/.test(text)) ? text : undefined)
+  // A code that somebody reads out is no program.
+  const isProgram = text !== undefined && (runsCode.test(tool) ? /[^\w-]/.test(text) : /[\n(=]/.test(text))
+  return script ?? (isProgram ? text : undefined)
 }
 const codeKeys = ["code", "cell", "source"]
 const runsCode = /python|code|exec|run|eval|repl|interpret|script|node|js|jupyter|notebook|cell/i
@@ -160,14 +169,26 @@ const trimming = /\s2>(?:&1|\/dev\/null)|\s{0,3}\|\s{0,3}(?:tail|head)(?:\s-n)?\
 function steppedLine(told: string): string {
   if (told.length <= maxCommandLength) return oneLine(told, maxCommandLength)
   const steps = told.match(/(?:"(?:\\.|[^"\\]){0,2000}"|'[^']{0,2000}'|(?<!&)&(?!&)|[^&;"']|["'])+/g) ?? [told]
-  const doing = steps.map((step) => step.trim()).filter((step) => step !== "" && !idleStep.test(step))
+  const left = steps.map((step) => step.trim()).filter((step) => step !== "" && !idleStep.test(step))
+  const main = left.some(changesForCertain) ? left.filter((step) => changesForCertain(step) || !looksOnly(step)) : left
+  const doing = withoutRepeats(main)
   const each = Math.floor(maxCommandLength / Math.max(1, doing.length)) - 2
   const all = doing.join("; ")
   if (all.length <= maxCommandLength) return oneLine(all === "" ? told : all, maxCommandLength)
   if (each < minStep) return cutMiddle(oneLine(mainSteps(all), all.length), maxCommandLength, () => " … ", 0.4)
   const long = doing.filter((step) => step.length > each).length
-  const left = doing.reduce((sum, step) => sum + Math.max(0, each - step.length), 0) / long
-  return doing.map((step) => oneLine(step, Math.floor(each + left))).join("; ")
+  const spare = doing.reduce((sum, step) => sum + Math.max(0, each - step.length), 0) / long
+  const room = Math.floor(each + spare)
+  return doing.map((step) => oneLine(step.length > room ? withoutPlace(step) : step, room)).join("; ")
+}
+
+/** Where several steps call one program on the same cluster or folder, it is named with the first. */
+function withoutRepeats(steps: readonly string[]): readonly string[] {
+  const heads = steps.map((step) => programAndPlace.exec(step)?.[0])
+  return steps.map((step, n) => {
+    const head = heads[n]
+    return head === undefined || head !== heads[n - 1] ? step : `${/^\S+/.exec(head)} … ${step.slice(head.length)}`
+  })
 }
 
 /** A step is told in no fewer characters. */
@@ -212,7 +233,7 @@ const programActs =
 
 /** A request that sends something or keeps what it gets; the letters of its options mean other things in small. */
 const curlChanges =
-  /(?:^|[;&|(\n]|\bdo |\bthen )\s*curl (?![^|;&\n]{0,400}\s(?:-G|--get)\s)[^|;&\n]{0,400}?\s(?:(?:-X|--request)[ =]?(?:POST|PUT|PATCH|DELETE)|--data|-d[ '"]|-F |--form|-T |--upload-file|-O|(?:-o|--output)(?![ =]?(?:\/dev\/null|\/tmp\/|-?$)))/
+  /(?:^|[;&|(\n]|\bdo |\bthen )\s*curl (?![^|;&\n]{0,400}(?<=\s)(?:-\w{0,4}G\w{0,4}|--get)\s)[^|;&\n]{0,400}?\s(?:(?:-X|--request)[ =]?(?:POST|PUT|PATCH|DELETE)|--data|-d[ '"]|-F |--form|-T |--upload-file|-O|(?:-o|--output)(?![ =]?(?:\/dev\/null|\/tmp\/|-?$)))/
 
 function commandNature(
   tool: string,

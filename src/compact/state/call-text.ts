@@ -91,3 +91,97 @@ export function statementText(tool: string, input: unknown, statement: string): 
   return `${oneLine(tool, maxValueLength)}(${joinWithin(said, maxCallLength)})`
 }
 const maxStatement = 140
+
+/** The arguments of a call as it is told, split at the commas that stand in no bracket. */
+export function toldArguments(list: string): readonly string[] {
+  const parts: string[] = []
+  let [depth, start] = [0, 0]
+  for (let at = 0; at < list.length; at++) {
+    const sign = list[at] ?? ""
+    if ("([{".includes(sign)) depth++
+    else if (")]}".includes(sign)) depth = Math.max(0, depth - 1)
+    else if (depth === 0 && list.startsWith(", ", at)) {
+      parts.push(list.slice(start, at))
+      start = at + 2
+    }
+  }
+  return [...parts, list.slice(start)]
+}
+
+/**
+ * A call as it is told in fewer characters: names and figures whole, sentences by their beginning, the name of the tool without that of its
+ * server; nothing where not even that fits.
+ */
+export function callWithin(call: string, length: number): string | undefined {
+  const [, tool = "", list] = /^([\w.:-]{1,80})\((.*)\)$/s.exec(call) ?? []
+  if (list === undefined || list === "" || /^["'{[]/.test(list)) return undefined
+  const parts = wholeArguments(toldArguments(list)).map(withShortNames)
+  if (!/^[\w.-]{1,64}=/.test(parts[0] ?? "")) return undefined
+  const order = parts.map((_, n) => n).toSorted((one, other) => rankOf(parts, one) - rankOf(parts, other))
+  for (const name of [tool, tool.split("__").at(-1) ?? tool]) {
+    const kept = new Map<number, string>()
+    let left = length - name.length - 2 - gapLength
+    for (const n of order) {
+      const part = parts[n] ?? ""
+      const text =
+        part.length <= left
+          ? part
+          : !isProse(part)
+            ? cutList(part, left)
+            : left < leastProse
+              ? part
+              : oneLine(part, left)
+      if (text.length > left || text === "…") continue
+      kept.set(n, text)
+      left -= text.length + 2
+    }
+    const isShort = [...kept.keys()].some((n) => rankOf(parts, n) < 2) && kept.has(0)
+    const told = parts.map((_, n) => kept.get(n) ?? "…").filter((part, n, all) => part !== "…" || all[n - 1] !== "…")
+    const isLast = name !== tool || !tool.includes("__")
+    if (isShort && (isLast || parts.every((part, n) => kept.has(n) || isProse(part) || part === "…")))
+      return `${name}(${told.join(", ")})`
+  }
+  return undefined
+}
+const gapLength = ", …".length
+const leastProse = 24
+
+/** A comma in a sentence begins no argument. */
+function wholeArguments(pieces: readonly string[]): readonly string[] {
+  const parts: string[] = []
+  for (const piece of pieces) {
+    if (parts.length === 0 || piece === "…" || /^[\w.-]{1,64}=/.test(piece)) parts.push(piece)
+    else parts.push(`${parts.pop()}, ${piece}`)
+  }
+  return parts
+}
+
+/** Of a list its first members, no word cut in two. */
+function cutList(part: string, length: number): string {
+  const head = /^[\w.-]{1,64}=[[{]/.exec(part)?.[0]
+  if (head === undefined) return part
+  const kept = part.slice(0, length).replace(/[\s,]*[^\s,]*$/, "")
+  return kept.length <= head.length ? part : `${kept}…`
+}
+
+/** What a call is about, then figures, dates and what only a program writes, then other short values, and sentences last. */
+function rankOf(parts: readonly string[], n: number): number {
+  const part = parts[n] ?? ""
+  if (n === 0) return 0
+  if (isProse(part)) return 4
+  if (/^(?:\w*version|currency|locale|lang|language|page|limit|timezone|visibility)=/i.test(part)) return 3
+  return /[\d_@/]/.test(part.slice(part.indexOf("=") + 1)) ? 1 : 2
+}
+
+/** Sentences, which tell what something is for, and not what it is. */
+const isProse = (part: string): boolean => {
+  const [, value = ""] = /^[\w.-]{1,64}=(.*)$/s.exec(part) ?? []
+  return value.length > leastProse && !/^[[{]/.test(value) && value.split(" ").length > proseWords
+}
+const proseWords = 3
+
+/** Of a checksum or a token the beginning tells which it is. */
+const withShortNames = (part: string): string =>
+  part.replace(/(?<![\w/.-])[A-Za-z\d+/_-]{32,}={0,2}(?![\w/.-])/g, (name) =>
+    /\d/.test(name) ? `${name.slice(0, 8)}…` : name,
+  )

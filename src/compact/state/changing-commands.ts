@@ -85,7 +85,7 @@ const steps = (command: string): readonly string[] =>
     .map((step) => step.trim().replace(wrapper, "").replace(inContainer, "").replace(wrapper, ""))
 
 function stepChanges(step: string): boolean {
-  const [path = "", ...words] = step.split(/\s+/, 24)
+  const [path = "", ...words] = step.split(/\s+/, 24).filter((word) => word !== "…")
   const name = path.slice(path.lastIndexOf("/") + 1)
   if (always().has(name)) return words.length > 0 && !(name === "unzip" && unpacksNothing.test(words[0] ?? ""))
   const program = programs().get(name)
@@ -99,7 +99,8 @@ const unpacksNothing = /^-\w*[lptvZ]/
 
 /** `git branch` and `git tag` by themselves list what there is; `git branch NAME` makes one, and is told by what follows. */
 const onlyNames = ([verb = "", next = ""]: readonly string[]): boolean =>
-  (verb === "branch" && !/^-[dDmMcC]$/.test(next)) || (verb === "tag" && next === "")
+  (verb === "branch" && !/^-[dDmMcC]$/.test(next)) || (verb === "tag" && (next === "" || listsTags.test(next)))
+const listsTags = /^(?:-n\d*|--(?:no-)?(?:contains|merged)|--points-at|--sort\S*|--format\S*|--column)$/
 
 /** A program that is left running by itself. */
 const leftRunning = /\bnohup [^\n]{1,300}[^&]&(?!&)/
@@ -122,5 +123,13 @@ const knownTools = new RegExp(`(?:^|/)${anyOf(table.ownTools)}$`)
 export const looksOnly = (command: string): boolean =>
   command
     .split(/&&|\|\||[;\n]/)
-    .every((step) => asksProgram.test(step.trim()) || toolNature("bash", step).writes === false)
+    .map((step) => step.trim())
+    .every(
+      (step) => asksProgram.test(withoutPlace(step).replace(" … ", " ")) || toolNature("bash", step).writes === false,
+    )
+
+/** A program with the options before its verb that say where: a cluster, a folder, a profile. */
+export const programAndPlace = /^[\w./-]{1,60}(?: -{1,2}[a-z][\w-]{0,40}(?:=| (?!-))\S{1,80}){1,6} (?=[a-z])/
+/** A step that has to be told in few words says what is done rather than where: `kubectl … delete job a`. */
+export const withoutPlace = (step: string): string => step.replace(programAndPlace, (head) => `${/^\S+/.exec(head)} … `)
 const asksProgram = new RegExp(`^[\\w./-]{1,60}(?: [\\w:-]{1,40}){0,2} ${anyOf(table.lookingVerbs)}(?![\\w-])`)

@@ -70,6 +70,7 @@ const nounUses = anyOf(
   `${anyOf(lists.usedOf)} of`,
   "(?:call|write|access|return|change|update|push) to|(?:type|name) ['\"`]",
   "\\p{L}+ (?:complete|completed|succeeded|successful|finished)(?![\\p{L}])",
+  "\\p{L}+ (?:failed|aborted|rejected)(?=\\W*$|[:.;,!])",
   `${anyOf(lists.codeVerbs)} ${anyOf(lists.codeThings)}\\b`,
 )
 /** Verbs that compilers and system calls use as nouns, and names in code that begin with one: `test_refresh`. */

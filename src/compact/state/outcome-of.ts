@@ -79,9 +79,9 @@ const blockedHead = new RegExp(
 /** How one begins that says that it was done. */
 const saysDone = new RegExp(`\\b${anyOf(words.done)}\\b|成功|已完成|完了|완료`, "i")
 const tally =
-  /(?<![\w:.])\d{1,6} (?:tests? )?(?:passed|passing|failed|failing|failures?|errors?|warnings?)(?![\w/-]|\.\w)|\b(?:Tests?|Ran|Test Suites)[: ]+\d|^OK\b|BUILD (?:SUCCESS|FAILED)|\b0 errors\b|test result:/
+  /(?<![\w:.])\d{1,6} (?:tests? )?(?:passed|passing|failed|failing|failures?|errors?|warnings?)(?![\w/-]|\.\w| occurred)|\b(?:Tests?|Ran|Test Suites)[: ]+\d|^OK\b|BUILD (?:SUCCESS|FAILED)|\b0 errors\b|test result:/
 const failedTally =
-  /^(?!.*\b0 remaining\b).*(?<![\w:.])[1-9]\d{0,5} (?:tests? )?(?:failed|failing|failures?|errors?)(?![\w/-]|\.\w)|BUILD FAILED|FAILED \((?:failures|errors)=/
+  /^(?!.*\b0 remaining\b).*(?<![\w:.])[1-9]\d{0,5} (?:tests? )?(?:failed|failing|failures?|errors?)(?![\w/-]|\.\w| occurred)|BUILD FAILED|FAILED \((?:failures|errors)=/
 
 /** How a program that prints files says that it could not. */
 const cannotPrint =

@@ -37,17 +37,27 @@ const cellHead =
 /** An output without what the client prints around it. */
 export const withoutEnvelope = (text: string): string => fieldsIn(text)?.printed ?? text.slice(envelopeIn(text).length)
 
-/** Some clients print a command, its output and how it exited as fields, each on a line of its own. */
+/** Some clients print a command, its output and how it exited as fields, each on a line of its own, some of them between tags. */
 function fieldsIn(text: string): { readonly printed: string; readonly code?: string } | undefined {
-  const head = text.startsWith("Command: ") ? fieldsHead.exec(text.slice(0, maxHead))?.[0] : undefined
-  if (head === undefined) return undefined
-  const rest = text.slice(head.length)
+  const told = text.startsWith("<") ? (betweenTags.exec(text)?.[1] ?? text) : text
+  const isBare = told.startsWith("Output: ")
+  const head = isBare
+    ? "Output: "
+    : told.startsWith("Command: ")
+      ? fieldsHead.exec(told.slice(0, maxHead))?.[0]
+      : undefined
+  if (head === undefined) return told === text ? undefined : { printed: told }
+  const rest = told.slice(head.length)
   const end = fieldsEnd.exec(rest.slice(-maxFields))?.[0] ?? ""
-  const code = /(?:^|\n)Exit Code: (-?\d{1,3})/.exec(end)?.[1]
+  if (isBare && end === "") return told === text ? undefined : { printed: told }
+  // A client that gives no command gives no code of a command that went well.
+  const isWell = isBare && end.includes("PGID: ") && !/(?:^|\n)(?:Error|Exit Code|Signal): /.test(end)
+  const code = /(?:^|\n)Exit Code: (-?\d{1,3})/.exec(end)?.[1] ?? (isWell ? "0" : undefined)
   const error = /(?:^|\n)(?:Error|Stderr): (?!\((?:none|empty)\))([^\n]{1,2000})/.exec(end)?.[1]
-  const output = rest.slice(0, rest.length - end.length).replace(/^\(empty\)$/, "")
+  const output = rest.slice(0, rest.length - end.length).replace(/^\((?:empty|none)\)$/, "")
   return { printed: error === undefined ? output : `${output}\n${error}`, ...present({ code }) }
 }
+const betweenTags = /^<untrusted_context>\n([\s\S]*?)\n?<\/untrusted_context>\s*$/
 const [maxHead, maxFields] = [6_000, 3_000]
 const fieldsHead = /^Command: [\s\S]{0,5000}?\n(?:Directory: [^\n]{0,400}\n)?(?:Output|Stdout): ?/
 const fieldsEnd =

@@ -4,11 +4,13 @@ import type { Doing } from "./work.ts"
 /** The agent's own list of what is to do, written whole or kept item by item, and since when each item stands on it. */
 export type TaskList = {
   tasks: { readonly items: readonly Task[]; readonly doing: Doing } | undefined
+  /** The most messages between two times that it was touched. */
+  longestRest: number
   /** Where each item of a list stood first. */
   readonly begun: Map<string, number>
 }
 
-export const createTaskList = (): TaskList => ({ tasks: undefined, begun: new Map() })
+export const createTaskList = (): TaskList => ({ tasks: undefined, longestRest: 0, begun: new Map() })
 
 /** An item of the assistant's own list. */
 export type Task = {
@@ -101,6 +103,7 @@ export function recordTask(
     ...(id === undefined ? {} : { id }),
   }
   const others = items.filter((one) => one !== known && one.doing !== undefined)
+  noteRest(list, doing)
   if (!list.begun.has(item.text)) list.begun.set(item.text, doing.at)
   list.tasks = { items: [...others, ...(isGone ? [] : [item])].slice(-maxTasks), doing }
 }
@@ -132,8 +135,13 @@ export function keepTasks(list: TaskList, items: readonly Task[], doing: Doing):
   const left = before.filter((old) => isToDo(old) && !items.some(({ text }) => text === old.text))
   const begun = Math.min(doing.at, ...(isSame ? left : []).flatMap(({ text }) => list.begun.get(text) ?? []))
   const kept = new Set(before.flatMap((old) => (isToDo(old) ? [old.text] : [])))
+  noteRest(list, doing)
   list.tasks = { items, doing }
   for (const { text } of items) if (!kept.has(text) || !list.begun.has(text)) list.begun.set(text, begun)
+}
+
+function noteRest(list: TaskList, { at }: Doing): void {
+  if (list.tasks !== undefined) list.longestRest = Math.max(list.longestRest, at - list.tasks.doing.at)
 }
 
 /** Do two items say the same, or one of them most of the other in fewer words? */
@@ -149,12 +157,17 @@ export const isToDo = ({ state }: Task): boolean => state === "open" || state ==
 
 /** Messages of the user, and messages of all, after which a list that nobody touched says nothing of how things stand. */
 const [heardSince, messagesSince] = [3, 40]
+/** One that is kept may rest so many times as long as it did before. */
+const restsLonger = 2
 
 /** Was the list left as it was, while the user and the work went on? `heard`: where the user spoke. */
-export function isListLeft({ tasks }: TaskList, heard: readonly number[], end: number): boolean {
+export function isListLeft({ tasks, longestRest }: TaskList, heard: readonly number[], end: number): boolean {
   if (tasks === undefined) return false
   const { at } = tasks.doing
-  return end - at > messagesSince && heard.filter((place) => place > at).length > heardSince
+  return (
+    end - at > Math.max(messagesSince, restsLonger * longestRest) &&
+    heard.filter((place) => place > at).length > heardSince
+  )
 }
 
 /** Where the first item was put on the list that is still to be done; nothing where all are done or there is no list. */

@@ -572,6 +572,16 @@ describe("the agent's own list", () => {
     expect(asked.map(([, state]) => state)).toEqual(["done", "open"])
   })
 
+  test("that is touched now and then is not given up after the longest rest but one", () => {
+    const rest = ["Rename it.", "Now the docs.", "And the tests.", "Push it."].flatMap((said) => [
+      user(said),
+      ...Array.from({ length: 5 }, () => edit).flat(),
+    ])
+    const later = todos(["Find the cause of the dropout", "completed"], ["Flash rig A and show it", "in_progress"])
+    const turns = [...first, ...rest.slice(0, 36), ...later, ...rest]
+    expect(states(turns)[0]).toEqual(["Find the", "open"])
+  })
+
   test("that nobody touched for long says nothing of what is open", () => {
     const talk = ["Rename it.", "Now the docs.", "And the tests.", "Push it."].flatMap((said) => [
       user(said),

@@ -30,6 +30,8 @@ test("a request over the web that only fetches is none that changes something, w
     "200 /a",
   )
   expect(lines(look, "act")).toEqual([])
+  const asked = used("bash", { command: "curl -sG http://10.0.0.9/api --data-urlencode 'query=up' | jq ." }, "136")
+  expect(lines(asked, "act")).toEqual([])
   const sent = used("bash", { command: "curl -s -d 'a=1' https://10.0.0.9/orders" }, "created order 7")
   expect(lines(sent, "act")).toHaveLength(1)
 })
@@ -363,4 +365,55 @@ test("what is handed in again in the same words keeps the numbers of the runs be
   )
   const push = used("bash", { command: "git push" }, "   1a2b3c4..5d6e7f8  main -> main")
   expect(lines([...push, ...push], "act").join()).not.toContain("before that")
+})
+
+test("the output of a shell between tags is read without them, and how it ended behind it", () => {
+  const shell = (command: string, output: string): readonly string[] =>
+    lines(
+      used("run_shell_command", { command }, `<untrusted_context>\n${output}\n</untrusted_context>`),
+      "act",
+      "error",
+      "command",
+    )
+  expect(shell("npm install", "Output: added 12 packages in 3s\nProcess Group PGID: 7")).toEqual([
+    "`npm install`: added 12 packages in 3s",
+  ])
+  const failed = "Output: (empty)\nError: fatal: no remote\nExit Code: 128\nProcess Group PGID: 8"
+  expect(shell("git push", failed)).toEqual(["`git push` failed: fatal: no remote"])
+})
+
+describe("a release on a cluster", () => {
+  const helm = "helm --kube-context stage -n shop"
+  test("that was refused says why, though the reason begins with a verb", () => {
+    const refused = "Error: UPGRADE FAILED: another operation (install/upgrade/rollback) is in progress\nExit code: 1"
+    expect(lines(used("bash", { command: `${helm} upgrade shop charts/shop` }, refused), "error").join()).toContain(
+      "failed: Error: UPGRADE FAILED: another operation",
+    )
+  })
+
+  test("that went well did so, whatever its history says of an earlier one", () => {
+    const history = [
+      "Exit code: 0\nWall time: 211.4 seconds\nOutput:",
+      'Release "shop" has been upgraded. Happy Helming!',
+      "20 Fri failed shop-3.5.0 pre-upgrade hooks failed: 1 error occurred: timed out",
+      "21 Fri deployed shop-3.5.0 Upgrade complete",
+      "b83a1fe shop: 3.5.0",
+    ].join("\n")
+    const command = `${helm} upgrade shop charts/shop && ${helm} history shop && git commit -qm 'shop: 3.5.0' && git log --oneline -1`
+    const told = lines(used("bash", { command }, history), "act", "error")
+    expect(told).toEqual([expect.stringMatching(/^`helm .*upgrade shop.*`: commit b83a1fe$/)])
+  })
+
+  test("is told by its steps that change something, the cluster once", () => {
+    const on = "kubectl --context eu1-prod --namespace training-and-evaluation"
+    const command = `${on} delete job refresh-1 && sleep 4; ${on} get jobs -o wide --sort-by=.metadata.creationTimestamp; ${on} create job refresh-2 --from=cronjob/refresh`
+    const [told = ""] = lines(used("bash", { command }, 'job.batch "refresh-1" deleted'), "act")
+    expect(told).toContain("delete job refresh-1; kubectl … create job refresh-2")
+    expect(told).not.toContain("get jobs")
+  })
+})
+
+test("a code that somebody read out is no program", () => {
+  const checked = used("verify_authorisation_code", { request_id: "AC-1", code: "480913" }, '{"error":"CODE_MISMATCH"}')
+  expect(lines(checked, "error").join()).toContain("verify_authorisation_code(request_id=AC-1, code=480913)")
 })

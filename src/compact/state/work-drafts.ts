@@ -1,5 +1,6 @@
 import { present } from "../../message/present.ts"
 import { code, maxLineLength, oneLine } from "../summary/summary.ts"
+import { toldArguments } from "./call-text.ts"
 import { eachFile, type FileState, fileText } from "./file-states.ts"
 import { isAddress } from "./line-series.ts"
 import type { NoteDraft } from "./note-draft.ts"
@@ -115,7 +116,7 @@ function shortCalls(runs: readonly Run[]): ReadonlyMap<string, string> {
   const acts = runs.filter(({ kind, calls }) => kind === "act" && calls)
   for (const [tool, own] of Map.groupBy(acts, ({ text }) => text.slice(1, text.indexOf("(")))) {
     if (own.length < leastCalls) continue
-    const told = own.map(({ text }) => ({ text, parts: argumentsIn(text.slice(tool.length + 2, -2)) }))
+    const told = own.map(({ text }) => ({ text, parts: toldArguments(text.slice(tool.length + 2, -2)) }))
     const [{ parts: first } = { parts: [] }] = told
     const isUsual = (part: string): boolean => !isTarget(part) && told.every(({ parts }) => parts.includes(part))
     const usual = new Set(first.filter(isUsual))
@@ -132,22 +133,6 @@ function shortCalls(runs: readonly Run[]): ReadonlyMap<string, string> {
 /** What a call is about is told with each: an order, a booking, a job; whose it is goes without saying. */
 const isTarget = (part: string): boolean =>
   /^(?!(?:user|customer|client|account|member|owner|tenant|payment)_?)\w{2,30}?_?(?:id|number|no|ref)=\S/i.test(part)
-
-/** The arguments of a call as it is told, split at the commas that stand in no bracket. */
-function argumentsIn(list: string): readonly string[] {
-  const parts: string[] = []
-  let [depth, start] = [0, 0]
-  for (let at = 0; at < list.length; at++) {
-    const sign = list[at] ?? ""
-    if ("([{".includes(sign)) depth++
-    else if (")]}".includes(sign)) depth = Math.max(0, depth - 1)
-    else if (depth === 0 && list.startsWith(", ", at)) {
-      parts.push(list.slice(start, at))
-      start = at + 2
-    }
-  }
-  return [...parts, list.slice(start)]
-}
 
 /** A search without a hit ends like this; that is no error. */
 const foundNothing =

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest"
+import { callWithin } from "./call-text.ts"
+
+const reserve =
+  "mcp__claims__update_reserve(claim_id=SH-104417, amount=11900, currency=EUR, reason=Invoice of the drier, kitchen front and the paint, expected_version=3)"
+
+test("a call in fewer characters keeps what it is about and its figures, and gives up sentences and the server first", () => {
+  expect(callWithin(reserve, 140)).toContain("amount=11900, currency=EUR")
+  expect(callWithin(reserve, 80)).toBe("update_reserve(claim_id=SH-104417, amount=11900, currency=EUR, …)")
+  expect(callWithin(reserve, 56)).toBe("update_reserve(claim_id=SH-104417, amount=11900, …)")
+  expect(callWithin(reserve, 20)).toBeUndefined()
+})
+
+test("a comma in a sentence begins no argument, and a checksum is told by its beginning", () => {
+  const call = `block(action=add, sha256=${"20cddc19af371d4d".repeat(4)}, reason=the loader, which came with the mail of last night)`
+  expect(callWithin(call, 70)).toBe("block(action=add, sha256=20cddc19…, reason=the loader, which…)")
+})
+
+test("of a list the first members stay", () => {
+  const call = "book(user=mia_3668, flights=[HAT136 2026-05-20, HAT039 2026-05-20], cabin=economy)"
+  expect(callWithin(call, 60)).toBe("book(user=mia_3668, flights=[HAT136 2026-05-20, HAT039…, …)")
+})
+
+test("a command line is no call", () => {
+  expect(callWithin("git commit -m 'a (b=c)'", 20)).toBeUndefined()
+})
