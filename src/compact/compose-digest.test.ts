@@ -249,3 +249,35 @@ test("for any lines and two budgets, the larger one tells every line and value t
     }),
   )
 })
+
+test("where there is little room, what the user called off or forbade stands before what is done with", () => {
+  const said = [
+    line(
+      "The list for today: rotate the key, move both nodes, and build the panel that Hanna asked for.",
+      9,
+      "user",
+      "open",
+    ),
+    line(
+      "Good catch, thanks for looking. Leave the old key active. I will tell you when the freeze is over.",
+      7,
+      "user",
+      "said",
+    ),
+    line("Test it once more, then go on with the nodes as you said.", 7, "user", "done"),
+    line(
+      "Right, that fits my plans very well indeed. The panel: forget it, Hanna made one herself.",
+      7,
+      "user",
+      "said",
+    ),
+    line("The upload of the report went to the wrong folder yesterday evening.", 7, "user", "said"),
+  ]
+  const acts = Array.from({ length: 40 }, (_, n) => line(`\`restart(service=s-${n}, region=eu-${n})\`: ok`, 10))
+  const told = linesIn(
+    compose(handoff({ primary_requests: said.slice(0, 1), user_messages: said.slice(1), acts }), 480),
+    "user_messages",
+  ).join("\n")
+  expect(told).toContain("Leave the old key active.")
+  expect(told).toContain("The panel: forget it, Hanna made one herself.")
+})

@@ -108,7 +108,10 @@ export function digestComposer(
       .map((one) => (isActs(one.section) && isBehind(one.line, behind) ? asSince(one) : one))
     const { meter } = source
     const headCost = (section: string): number => meter.text(`${headingText(section, schema, brief)}\n`)
-    const filling = fillingFor(candidates, values, { schema, brief, meter, stands: needs.stands, headCost })
+    const filling = fillingFor(candidates, values, {
+      ...{ schema, brief, meter, stands: needs.stands, headCost },
+      ...present({ rules: source.rules }),
+    })
     let best = brief ? base : long
     let allowance = brief ? budgetTokens - base.tokens - (candidates.length === 0 ? 0 : fenceTokens(true)) : longRoom
     for (let tries = 0; tries < maxTries && allowance > 0; tries++) {

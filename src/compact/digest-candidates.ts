@@ -6,7 +6,7 @@ import { callWithin } from "./state/call-text.ts"
 import { changesForCertain } from "./state/changing-commands.ts"
 import { mainSteps } from "./state/command-runs.ts"
 import { isPages } from "./state/line-series.ts"
-import { putsOffSomething } from "./state/user-notes.ts"
+import { bindingSentences, putsOffSomething } from "./state/user-notes.ts"
 import { behindMark, excerptOf, isExcerpt, readValueStatement } from "./state/value-statements.ts"
 import { purposeSign, rejectedEnd } from "./state/work-drafts.ts"
 import { lineText, toldLine } from "./summary/digest-text.ts"
@@ -177,13 +177,38 @@ export function excerptsOf(
     .filter(isUsersWords)
     .flatMap((candidate) => {
       const { short, ...rest } = candidate.line
-      const text = excerptOf(short ?? rest.text, stands)
+      const text = excerptOf(short ?? rest.text, stands, bindingSentences(short ?? rest.text))
       if (text === undefined) return []
       const line = { ...rest, text }
       const cost = costOf(candidate.section, line, meter)
       return cost <= candidate.cost * shortExcerpt || isExcerpt(rest.text) ? [{ ...candidate, line, cost }] : []
     })
 }
+
+/** What the user called off, put off or forbade, in its own sentences: without them what was asked for before is read wrongly. */
+export function bindingExcerpts(
+  candidates: readonly Candidate[],
+  { meter, rules = [] }: CandidateSource,
+): readonly Candidate[] {
+  const standsBeside = (sentence: string): boolean => rules.some((rule) => rule.includes(sentence))
+  return candidates
+    .filter((one) => one.tier === "words" && isUsersWords(one))
+    .toSorted((one, other) => other.at - one.at)
+    .flatMap((candidate) => {
+      const { short: _, ...rest } = candidate.line
+      let length = 0
+      const told = bindingSentences(rest.text).filter((sentence) => {
+        length += sentence.length
+        return rest.text.includes(sentence) && !standsBeside(sentence) && length <= longestBinding
+      })
+      if (told.length === 0) return []
+      const line = { ...rest, text: told.join(" … ") === rest.text ? rest.text : `… ${told.join(" … ")}` }
+      return [{ ...candidate, line, cost: costOf(candidate.section, line, meter) }]
+    })
+}
+
+/** Characters of the sentences that are told of one message. */
+const longestBinding = 220
 
 /** An excerpt that costs more than this share of its message saves too little. */
 const shortExcerpt = 0.5

@@ -1,4 +1,6 @@
+import { present } from "../message/present.ts"
 import {
+  bindingExcerpts,
   type Candidate,
   type DigestMeter,
   excerptsOf,
@@ -21,7 +23,7 @@ import { isExcerpt, tellsExcerpt } from "./state/value-statements.ts"
 const tierOrder = [
   { tier: "rules", most: 0.25 },
   { tier: "stop", most: 0.6 },
-  { tier: "asked", most: 0.1 },
+  { tier: "asked", most: 0.15 },
   { tier: "acts", most: 0.92 },
   { tier: "files", most: 0.6 },
   { tier: "facts", most: 0.25 },
@@ -144,18 +146,22 @@ const actSizes = [44, 64, 96] as const
 
 /** What the user said first, and each request with a known end, are told in so few tokens before acts take the room. */
 const askedTokens = 32
+/** What the user called off or forbade is told in so few. */
+const bindingTokens = 64
 
 export type OfferOptions = {
   readonly brief: boolean
   readonly meter: DigestMeter
   readonly stands: (value: string) => boolean
   readonly headCost: (section: string) => number
+  /** The rules that hold and stand beside the digest. */
+  readonly rules?: readonly string[]
 }
 
 type TierForms = Readonly<Record<Exclude<OrderedTier, "facts">, readonly Candidate[]>>
 
 /** The lines of each tier in their order, small forms of all before larger ones of any. */
-function formsOfTiers(candidates: readonly Candidate[], { meter, stands }: OfferOptions): TierForms {
+function formsOfTiers(candidates: readonly Candidate[], { meter, stands, rules }: OfferOptions): TierForms {
   const hasWish = candidates.some((one) => one.tier === "stop" && isUsersWords(one))
   // Some of the user's words stand there in any case, so that a reader knows what the acts were for.
   const words = rankedIn(candidates, "words").filter(isUsersWords)
@@ -167,7 +173,8 @@ function formsOfTiers(candidates: readonly Candidate[], { meter, stands }: Offer
     return one === undefined || other.at < one.at ? other : one
   }, undefined)
   const requested = others.filter((one) => one !== first && isUsersWords(one) && one.line.state !== "said")
-  const asked = first === undefined ? requested : [first, ...requested]
+  const briefly = (lines: readonly Candidate[]): readonly Candidate[] =>
+    lines.map((one) => fitted(one, askedTokens, meter)).filter(({ cost }) => cost <= askedTokens)
   const work = rankedIn(candidates, "work")
   const acts = formsOf(rankedIn(candidates, "acts"), actSizes, meter)
   const isChange = ({ section, line }: Candidate): boolean => isFiles(section) && !isRead(line.text)
@@ -176,7 +183,11 @@ function formsOfTiers(candidates: readonly Candidate[], { meter, stands }: Offer
   return {
     rules: rankedIn(candidates, "rules"),
     stop: formsOf(stop, stopSizes, meter),
-    asked: asked.map((one) => fitted(one, askedTokens, meter)).filter(({ cost }) => cost <= askedTokens),
+    asked: [
+      ...briefly(first === undefined ? [] : [first]),
+      ...bindingExcerpts(candidates, { meter, ...present({ rules }) }).filter(({ cost }) => cost <= bindingTokens),
+      ...briefly(requested),
+    ],
     acts: acts.filter(({ cost }) => cost <= actSizes[0]),
     longer: [
       ...said.filter(({ cost }) => cost > wholeWords),

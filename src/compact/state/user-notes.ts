@@ -203,6 +203,17 @@ const limits = new RegExp(
   "iu",
 )
 const shortLimit = 160
+
+/** The sentences that call something off, put it off or forbid it: what was asked for before is read wrongly without them. */
+export const bindingSentences = createRecent(
+  (text): readonly string[] =>
+    sentencesOf(text).filter(
+      (one) => one.length <= longestBinding && !one.endsWith("?") && (putsOff.test(one) || callsOff.test(one)),
+    ),
+  256,
+)
+const longestBinding = 240
+const callsOff = new RegExp(`(?<![\\p{L}])${anyOf(lists.forbids, lists.withdraws)}(?![\\p{L}])`, "iu")
 const acknowledged = /^\W*(?:right|agreed|nice|excellent|very good|good|ok(?:ay)?|yes|gut|bien|bueno|bom|bene)\W*$/iu
 /** Is something in it to be done later? */
 export const putsOffSomething = (text: string): boolean => putsOff.test(text)

@@ -324,13 +324,30 @@ export function valueSection(line: string, schema: SchemaName): string {
   return speaker === assistant ? findingsSections[schema] : seenSection
 }
 
-/** The sentences of somebody's words that state a value which still holds: what is left of a message that has no room. */
-export const excerptOf = (text: string, stands: (sentence: string) => boolean): string | undefined => {
+/**
+ * The sentences of somebody's words that state a value which still holds, and those that bind: what is left of a message that has no room. A
+ * value in two or three words says nothing by itself.
+ */
+export function excerptOf(
+  text: string,
+  stands: (sentence: string) => boolean,
+  binding: readonly string[] = [],
+): string | undefined {
   const told = valueStatementsIn(text).filter(
-    (statement) => !statement.text.includes(mark) && !stands(statement.text) && text.includes(statement.text),
+    (statement) =>
+      !statement.text.includes(mark) &&
+      !stands(statement.text) &&
+      text.includes(statement.text) &&
+      statement.text.split(/\s+/).length >= leastExcerptWords,
   )
-  return told.length === 0 ? undefined : `… ${told.map((statement) => statement.text).join(" … ")}`
+  const kept = [...told.map((statement) => statement.text), ...binding.filter((sentence) => text.includes(sentence))]
+  const pieces = kept.filter(
+    (one, n) => !kept.some((other, at) => at !== n && other.includes(one) && (other !== one || at < n)),
+  )
+  if (pieces.length === 0) return undefined
+  return `… ${pieces.toSorted((one, other) => text.indexOf(one) - text.indexOf(other)).join(" … ")}`
 }
+const leastExcerptWords = 4
 
 /** Does a text have every sentence of an excerpt? */
 export const tellsExcerpt = (text: string, excerpt: string): boolean =>
