@@ -190,11 +190,15 @@ const sameShareOf = (words: number): number => (words <= 5 ? 0.5 : 0.6)
 const leastShared = 3
 const isThought = ({ kind }: NoteDraft): boolean => kind === "decision" || kind === "finding"
 
-/** Of thoughts that say nearly the same, the latest; none that only repeats what the user said. */
-export function latestThoughts(drafts: readonly NoteDraft[], said: readonly Said[]): readonly NoteDraft[] {
-  const isRepeated = ({ text }: NoteDraft): boolean => isSaid(text.replace(/…$/, ""), said)
-  const repeated = new Set(drafts.filter((one) => isThought(one) && isRepeated(one)))
-  return latestOf(repeated.size === 0 ? drafts : drafts.filter((one) => !repeated.has(one)))
+/** Of thoughts that say nearly the same, the latest; none that only repeats what the user said, and none from where it was turned down. */
+export function latestThoughts(
+  drafts: readonly NoteDraft[],
+  said: readonly Said[],
+  turnedDown: ReadonlySet<number>,
+): readonly NoteDraft[] {
+  const isGone = (one: NoteDraft): boolean => turnedDown.has(one.at) || isSaid(one.text.replace(/…$/, ""), said)
+  const gone = new Set(drafts.filter((one) => isThought(one) && isGone(one)))
+  return latestOf(gone.size === 0 ? drafts : drafts.filter((one) => !gone.has(one)))
 }
 
 function latestOf(drafts: readonly NoteDraft[]): readonly NoteDraft[] {

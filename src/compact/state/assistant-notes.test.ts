@@ -217,3 +217,38 @@ The whole stay with half board comes to 288 francs. Let me know if you need furt
   ]
   expect(lines(refused, "current").join("\n")).not.toContain("agreed to this")
 })
+
+test("what the assistant stated and the user turned down is not told as it stands", () => {
+  const told = (reply: string): string =>
+    lines(
+      [
+        ...used("bash", { command: "Rscript figures.R" }, "written"),
+        assistant("`outputs/fig3.pdf` is a dbRDA now: the two axes hold 12.4 % and 5.0 % of the variation."),
+        user(reply),
+        ...used("bash", { command: "Rscript figures.R" }, "written"),
+        assistant("`outputs/fig2.pdf` predicts for a round of 14 days."),
+        user("Good. Now the manuscript."),
+      ],
+      "record",
+    ).join()
+  expect(told("Fine, like that.")).toContain("dbRDA")
+  const turned = told("Hmm, they will ask why. Sorry, go back to the NMDS, 129 mm wide.")
+  expect(turned).not.toContain("dbRDA")
+  expect(turned).toContain("14 days")
+})
+
+test("what was said with a call that the user rejected is no finding", () => {
+  const rejected = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+  const edit = { file_path: "a.ts", old_string: "1", new_string: "10" }
+  const said = text("The timeout of 1 s is too short for the emulator, because `boot.log` shows 4 s.")
+  const told = (output: string): string =>
+    lines(
+      used("Edit", edit, output).map(
+        ([role, ...parts]): Turn => (role === "user" ? [role, ...parts] : [role, said, ...parts]),
+      ),
+      "finding",
+      "decision",
+    ).join()
+  expect(told("The file a.ts has been updated.")).toContain("too short")
+  expect(told(rejected)).not.toContain("too short")
+})

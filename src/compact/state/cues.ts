@@ -22,6 +22,12 @@ export const corrects = cue(
   ...lists.correctsIdeographic,
 )
 
+/** The user says that what he was just told is wrong, or not what he wants. */
+export const objects = cue(
+  "^\\W*(?:no|nope|nah|nein|non|nee|não|нет|stop|halt|para|wait|not so fast)(?![\\p{L}\\p{N}])(?! problem| worries| thanks| thank| need| more)",
+  words(...lists.objects),
+)
+
 /** The user takes back what was asked for. */
 export const withdraws = cue(`^(?:${anyOf(lists.interjections)}[,.! ]{1,3}){0,3}${anyOf(lists.withdraws)}`)
 

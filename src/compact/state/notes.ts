@@ -38,6 +38,7 @@ import {
   createUserTalk,
   leansOn,
   newestRequest,
+  objectedTo,
   type UserTalk,
   userNotes,
 } from "./user-notes.ts"
@@ -103,6 +104,8 @@ type Reading = {
   written: WrittenCommand | undefined
   /** What the assistant said it would do later. */
   readonly commitments: Commitment[]
+  /** Where calls stand that the user did not let happen. */
+  readonly turnedDown: Set<number>
   /** The one whose output came last. */
   answeredCommand: WrittenCommand | undefined
 }
@@ -153,6 +156,7 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     gestured: false,
     written: undefined,
     commitments: [],
+    turnedDown: new Set(),
     answeredCommand: undefined,
   }
   const inText = actsInText(messages)
@@ -186,12 +190,13 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     namedSince,
     ...present({ openSince: isLeft ? undefined : openSince(work.list) }),
   })
+  const turnedDown = new Set([...reading.turnedDown, ...objectedTo(talk)])
   return keep(
     [
       ...said,
-      ...latestThoughts(drafts, talk),
+      ...latestThoughts(drafts, talk, turnedDown),
       ...workDrafts(work, { newest: newestRequest(talk), isLeft, states: latestStates(reading.values) }),
-      ...valueDrafts(reading.values, messages.length),
+      ...valueDrafts(reading.values, messages.length, turnedDown),
     ],
     messages.length,
     Math.min(limit, maxNotes),
@@ -282,6 +287,7 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   if (ended.length > 0 && open.deed.type === "call") return
   const read = withMade(reading.results, callOutcome(result, open.deed), result, open.deed)
   reading.results.push(result)
+  if (read.rejected === true) reading.turnedDown.add(open.doing.at)
   noteJobs(reading.values, open, result, doing)
   if (isScreen(result)) reading.page = screenText(result)
   const isRecorded = !read.failed && readValues(reading.values, open, result, doing)

@@ -6,7 +6,7 @@ import { saidRules } from "../../rules/find-rules.ts"
 import { ownWords } from "../../rules/own-words.ts"
 import { type LineState, maxLineLength, type NoteKind, oneLine, plainWords, weightOf } from "../summary/summary.ts"
 import lists from "./cue-words.json" with { type: "json" }
-import { corrects, halts, requests, sentencesOf, withdraws } from "./cues.ts"
+import { corrects, halts, objects, requests, sentencesOf, withdraws } from "./cues.ts"
 import { admits, type NoteDraft } from "./note-draft.ts"
 
 /** Said by the user at this place, after the assistant's last question, if there was one. */
@@ -203,6 +203,15 @@ const limits = new RegExp(
   "iu",
 )
 const shortLimit = 160
+
+/** Where the user answered with an objection to what the assistant had just said. A bare no to a question is an answer. */
+export const objectedTo = (talk: UserTalk): readonly number[] =>
+  talk.flatMap(({ text, at, asked }) =>
+    objects.test(text.slice(0, objection)) && (asked === undefined || !denies.test(text)) ? [at - 1] : [],
+  )
+const denies = /^\W*(?:no|nope|nah|nein|non|nee|não|нет)(?!\p{L})/iu
+/** Characters in which somebody objects before he goes on. */
+const objection = 160
 
 /** The sentences that call something off, put it off or forbid it: what was asked for before is read wrongly without them. */
 export const bindingSentences = createRecent(

@@ -70,11 +70,14 @@ type RecordState = {
   /** What was done to it since it was read, in order. */
   readonly changedBy?: readonly string[]
 }
-/** Every value with its owner, as drafts of lines; the transcript has `end` messages. */
-export const valueDrafts = (values: Values, end: number): readonly NoteDraft[] => [
+/**
+ * Every value with its owner, as drafts of lines; the transcript has `end` messages, and at the places `turnedDown` the assistant said what the
+ * user did not want.
+ */
+export const valueDrafts = (values: Values, end: number, turnedDown: ReadonlySet<number>): readonly NoteDraft[] => [
   ...recordDrafts(values),
   ...sourceDrafts(values.inSource, end),
-  ...statementDrafts(values),
+  ...statementDrafts(values, turnedDown),
 ]
 
 type KnownState = { readonly state: string; readonly at: number }
@@ -404,10 +407,11 @@ function remember(
 }
 
 /** Each statement whose values no record tells, and which no later one takes the place of. */
-function statementDrafts({ statements, records }: Values): readonly NoteDraft[] {
+function statementDrafts({ statements, records }: Values, turnedDown: ReadonlySet<number>): readonly NoteDraft[] {
   const told = [...records.values()].map(({ record }) => recordText(record)).join("\n")
-  const all = [...statements.values()].filter(({ statement }) =>
-    statement.values.some(({ value }) => !told.includes(value)),
+  const all = [...statements.values()].filter(
+    ({ statement, channel, at }) =>
+      statement.values.some(({ value }) => !told.includes(value)) && !(channel === "assistant" && turnedDown.has(at)),
   )
   return all.flatMap(({ text, statement, at, source, channel }, n): readonly NoteDraft[] => {
     const isOld = all.slice(n + 1).some((later) => later.channel === channel && replaces(later.statement, statement))
