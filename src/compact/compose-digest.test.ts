@@ -69,6 +69,17 @@ test("of an attempt that failed the reason stands there before all arguments do"
   )
 })
 
+test("of an edit that the user rejected the rejection stands there before what was to change", () => {
+  const text =
+    "changing `manuscript/response.md` (+7: Response to the reviewers JAE-2026-00341, Reviewer 1, Reviewer 2, Answers and thanks) failed: rejected by the user: shorter"
+  const rejected = line(text, 7, "tool", "failed")
+  const requests = [line("Write the response to the reviewers, please.", 8, "user", "open")]
+  const composed = compose(handoff({ primary_requests: requests, errors_and_fixes: [rejected] }), 84)
+  expect(linesIn(composed, "errors_and_fixes").join()).toMatch(
+    /^changing `manuscript\/response.md` failed: rejected by the user/,
+  )
+})
+
 test("words in a script without blanks are cut between its signs: beginning and end stay", () => {
   const said = `[内線201] ${"今日の予約を確認してください、患者さんは三人です、".repeat(8)}電話番号は045-550-1100です。`
   const summary = handoff({ user_messages: [line(said, 6, "user", "said")] })

@@ -285,6 +285,9 @@ function cutInside(text: string, length: number): string {
 
 /** What was done and how it ended: the call is cut before its end is, and an end that only repeats the call is left out first. */
 function shortenAct(text: string, length: number): string {
+  const [, change, why] = failedEdit.exec(text) ?? []
+  if (change !== undefined && why !== undefined && change.length + leastCall <= length)
+    return `${change}${shortenLine(why, length - change.length)}`
   const [, all, end = ""] = /^`([^`]*)`(.*)$/s.exec(text) ?? []
   const call = all === undefined ? undefined : mainSteps(all).replace(fullTime, "$1")
   if (call !== undefined && call !== all && call.length + end.length + 2 <= length) return `\`${call}\`${end}`
@@ -301,6 +304,9 @@ function shortenAct(text: string, length: number): string {
   const rest = length - told.length - 2
   return `\`${told}\`${end.length <= rest ? end : shortenEnd(end, rest)}`
 }
+
+/** What was to become of a file matters less than that it did not, and why. */
+const failedEdit = /^(changing `[^`]{1,300}`)(?: \(.{0,600}\))?( failed.*)$/s
 
 /** An outcome in so many characters: of named values whole ones, as many as there is room for. */
 function shortenEnd(end: string, length: number): string {

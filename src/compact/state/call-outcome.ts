@@ -4,7 +4,8 @@ import { present } from "../../message/present.ts"
 import { createPerObject } from "../../message/recall.ts"
 import { oneLine } from "../summary/summary.ts"
 import type { CallDeed } from "./call-deed.ts"
-import { isPrinting } from "./command-runs.ts"
+import { changesForCertain } from "./changing-commands.ts"
+import { endsInPrinting, isPrinting } from "./command-runs.ts"
 import type { FileDeed } from "./file-change.ts"
 import { isValue, maxQuoted, type Outcome, outcomeOf, parseJson, printedByCommand, regrets } from "./outcome-of.ts"
 import words from "./outcome-words.json" with { type: "json" }
@@ -26,7 +27,7 @@ export const callOutcome = createPerObject((result: ToolResultPart, deed: CallDe
   // That a removed file is not there any more is what was wanted.
   const isGone = found.failed && deed.type === "command" && confirmsRemoval(found.line ?? "", deed.files)
   const outcome: Outcome = isGone || isEmptySearch(deed, text) ? { failed: false, sure: true } : found
-  if (deed.type === "command" && !outcome.failed) return withCommit(deed, outcome, text)
+  if (deed.type === "command" && !outcome.failed) return withCommit(deed, ofDeed(deed, outcome), text)
   const isDone =
     deed.type === "call" &&
     !outcome.failed &&
@@ -35,6 +36,13 @@ export const callOutcome = createPerObject((result: ToolResultPart, deed: CallDe
   const { sure, says, did, line } = outcome
   return { failed: false, ...present({ sure, says, did, line }), ...(isDone ? { isDone } : {}) }
 })
+
+/** What a file says that is shown in the end did not come of the change before it. */
+function ofDeed({ command }: Extract<CallDeed, { type: "command" }>, outcome: Outcome): Outcome {
+  if (outcome.did === true || !endsInPrinting(command) || !changesForCertain(command)) return outcome
+  const { failed, sure } = outcome
+  return { failed, ...present({ sure }) }
+}
 
 /** What the page behind a click says in its heading that it has done, with the first things that it says of it. */
 function pageSaysDone({ head }: ResultText): string | undefined {

@@ -19,6 +19,13 @@ export const isPrinting = (command: string): boolean =>
     .filter((step) => !idleStep.test(step))
     .every((step) => printsContent.test(step.trim()) && !intoFile.test(step))
 
+/** Does a command end by showing a file or a list, whatever it did before? */
+export const endsInPrinting = (command: string): boolean => {
+  const last = withoutQuoted(command).split(/&&|;/).at(-1)?.trim() ?? ""
+  return showsFile.test(last) && !intoFile.test(last)
+}
+const showsFile = /^(?:cat|tail|head|ls|grep|sed -n|wc|jq|less|df|du|ps)(?![\w-])/
+
 /** Does a command end in a search, whose exit code 1 only says that nothing was found? */
 export function endsInSearch(command: string): boolean {
   const chain = withoutQuoted(command)
@@ -40,7 +47,15 @@ const maxSteps = 12
 const withoutQuoted = (command: string): string =>
   command
     .slice(0, maxCommand)
+    // A program that is given as a text is another one where the text is another.
+    .replace(
+      givenProgram,
+      (_, option: string, text: string) => `${option} ${text.slice(1, maxGiven).replace(/[^\w.:/-]+/g, "_")}`,
+    )
     .replace(/'[^'\n]{0,600}'|"(?:[^"\\\n]|\\.){0,600}"/g, (text) => (/[\s;&|]/.test(text) ? "-" : text.slice(1, -1)))
+
+const givenProgram = /(?<=\s)(-[ec]) ('[^'\n]{1,600}'|"(?:[^"\\\n]|\\.){1,600}")/g
+const maxGiven = 80
 
 /** The words of one step without the settings and wrappers before it. */
 function wordsOf(step: string): readonly string[] {

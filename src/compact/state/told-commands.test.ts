@@ -417,3 +417,21 @@ test("a code that somebody read out is no program", () => {
   const checked = used("verify_authorisation_code", { request_id: "AC-1", code: "480913" }, '{"error":"CODE_MISMATCH"}')
   expect(lines(checked, "error").join()).toContain("verify_authorisation_code(request_id=AC-1, code=480913)")
 })
+
+test("what is shown in the end is not told as what came of the change before it", () => {
+  const shown = used(
+    "bash",
+    { command: "make figures && rm old.pdf && tail -2 logs/run.log" },
+    "10:52 HB10 done\n10:57 HB11 done",
+  )
+  expect(lines(shown, "act")).toEqual(["`make figures && rm old.pdf && tail -2 logs/run.log`"])
+})
+
+test("a package that could not be installed is not put right by another one", () => {
+  const install = (name: string, output: string) =>
+    used("bash", { command: `Rscript -e 'renv::install("${name}", prompt = FALSE)'` }, output)
+  const failed = install("mvabund", "Error: Error installing package 'RcppGSL'\nExit code: 1")
+  const [told = ""] = lines([...failed, ...install("iNEXT", "Successfully installed 1 package.")], "error")
+  expect(told).toContain("mvabund")
+  expect(told).not.toContain("went well")
+})
