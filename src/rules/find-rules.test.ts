@@ -490,3 +490,29 @@ test("behind a lead that announces several rules, each sentence on its line is o
     "Ask before you push.",
   ])
 })
+
+test.each([
+  [
+    "the address is a partner's link",
+    "So the sum is wrong too? 10.0.7.14 must not be blocked, now or later: it is the link to the freight exchange, and without it the trucks stop. Check the sum again.",
+  ],
+  [
+    "it runs each restore",
+    "The vendor called at nine. The backup account is NOT to be disabled, ever: it runs every restore that we might need tonight. Analyse the image for the other part.",
+  ],
+  [
+    "he gets confused",
+    "Yes. Two things. Book the flight for Friday. And please don't text or call my father about any of this. He gets confused by it.",
+  ],
+])("a ban from which nothing is excepted is a rule among other things: %s", (_why, said) => {
+  const [rule = "", ...others] = texts(said, "user")
+  expect(rule).toMatch(/now or later|ever:|any of this/)
+  expect(others).toEqual([])
+})
+
+test("what somebody always gets wrong is no wish", () => {
+  expect(
+    texts("Explain to me what logon type 9 is versus type 3, I always mix them up with the runas thing.", "user"),
+  ).toEqual([])
+  expect(texts("I always want the logon type beside the name.", "user")).toHaveLength(1)
+})

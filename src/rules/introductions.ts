@@ -249,7 +249,9 @@ const keeps =
   /\b(?:remember|keep|note|pin|save|follow|observe|respect|obey|apply|use|do|like|mind|stick|try|about|all|for|after|before|with|on)\b/
 
 /** A reply is asked for: to what, the next paragraph shows if it is long enough to be a letter. */
-const repliesTo = any("\\b(?:draft|write|compose|prepare|suggest)\\b[^.?!\\n]{0,30}\\b(?:reply|answer|response)\\b")
+const repliesTo = any(
+  "\\b(?:draft|write|compose|prepare|suggest)\\b[^.?!\\n]{0,30}\\b(?:reply|answer|response)\\b(?![.]\\w)",
+)
 const minLetter = 160
 
 /** A sentence with such a word says what always holds, and hands nothing over. */

@@ -285,3 +285,16 @@ test.each([
 ])("a commit and an issue are of others: %s", (message) => {
   expect(own(`${message}\n\nwhich files are in it`)).not.toContain("Boats must never")
 })
+
+test("a file that is to be written announces nothing, and what stands behind the list is the user's", () => {
+  const list =
+    "What I need from you:\n\n1. redo figure 2\n2. update manuscript.qmd and write response.md\n3. a site map"
+  const rules =
+    "Start with 2. Report estimates with limits everywhere, no stars in text or tables. British spelling. Commit in small steps on revision-1 but don't push, I push myself."
+  const text = `${list}\n\n${rules}`
+  expect(
+    ownWords(text)
+      .map(({ start, end }) => text.slice(start, end))
+      .join(""),
+  ).toContain("Report estimates")
+})

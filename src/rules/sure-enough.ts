@@ -68,6 +68,7 @@ export function isSure(
   if (statement === undefined || score <= (around === undefined ? thresholds.page : listedTalk)) return false
   if (around !== undefined && score <= thresholdOf(statements, n, scores, around)) return false
   const { own } = statement.view
+  if (around !== undefined && tellsHabit.test(own.text)) return false
   return !isLead(statement) && !isCode(own.text) && !isDefinition(statement) && saysWhat(own)
 }
 
@@ -131,7 +132,7 @@ function thresholdOf(statements: readonly Statement[], n: number, scores: readon
   if (callsBack(view.own) && n > 0) return sureTalk
   if (calledBehind(view) || around.announced[n] === true || around.follows[n] === true) return calledTalk
   // What is less sure than this is a rule nowhere else.
-  if ((scores[n] ?? 0) <= announcedTalk) return thresholds.talk
+  if ((scores[n] ?? 0) <= announcedTalk) return forbidsForGood(view.own.text) ? calledTalk : thresholds.talk
   if (isAnnounced(statements, n, scores, around)) return announcedTalk
   if (view.isItem && view.over.text !== "" && !isHeeded(view.over)) return sureTalk
   const lead = around.leads[n] ?? noReading
@@ -140,6 +141,7 @@ function thresholdOf(statements: readonly Statement[], n: number, scores: readon
   if (isBrief(view.before) && isHeeded(view.before) && (scores[n - 1] ?? 0) <= thresholds.talk) return ledTalk + crowd
   // What a file or somebody else says is told, not asked for, unless nothing else can be meant.
   if (tellsOther.test(view.own.text)) return sureTalk
+  if (forbidsForGood(view.own.text)) return calledTalk
   const isEver = sharesClass(view.own, neverOrAlways)
   // "From now on always …" says both that it lasts and that nothing is excepted, whatever else the message is about.
   if (isEver && sharesClass(view.own, saysLasting)) return announcedTalk
@@ -165,6 +167,19 @@ const pointing =
 const neverOrAlways = classSet("never always")
 const tellsOther =
   /^(?:the|our|their|his|her|this) [\p{L}\p{N} .'-]{2,30} (?:says?|said|states?|wrote|writes|claims?|asks?|tells?) (?:that|to|us|you|everyone)(?!\p{L})/u
+/** What somebody always gets wrong is no wish. */
+const tellsHabit =
+  /\bi (?:always|never|keep) (?:mix|forget(?!\w* to )|confus|los(?:e|ing)|get (?:confused|lost|mixed|them|it)|remember|underst|know|struggl|wonder|have trouble)/i
+
+/** "The host must not be restarted, now or later", "please don't call my father about any of this": a ban, and that nothing is excepted from it. */
+function forbidsForGood(text: string): boolean {
+  const ban = bans.exec(text)
+  return ban !== null && exceptsNothing.test(text.slice(ban.index)) && !endsAsking.test(text)
+}
+const bans =
+  /\b(?:must|may|should|shall|can|is|are) ?(?:not|never) (?:to )?be \p{L}{3,}|(?:^|[:;,.] ?)(?:and |so |but )?(?:please )?(?:don['’]?t|do not) \p{L}{3,}/iu
+const exceptsNothing =
+  /,? (?:ever(?! since)|now or later|at any (?:time|point)|under any circumstances|in any case|no matter what|whatsoever|about any of (?:this|that|it))(?![\p{L}])/iu
 const lastingClass = classSet("lasting general")
 const saysLasting = classSet("lasting")
 
