@@ -2,7 +2,7 @@ import { sentencesIn } from "../language/sentences.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { standingIn } from "./standing-in.ts"
 import { tellsUser } from "./state/assistant-notes.ts"
-import { callWithin } from "./state/call-text.ts"
+import { callWithin, coreLength } from "./state/call-text.ts"
 import { changesForCertain } from "./state/changing-commands.ts"
 import { mainSteps } from "./state/command-runs.ts"
 import { isPages } from "./state/line-series.ts"
@@ -297,7 +297,9 @@ function shortenAct(text: string, length: number): string {
   const share = Math.floor(length * (isFailed || isPurpose ? reasonShare : endShare))
   // What the call is about comes before what it gave back.
   const first = firstArgument.exec(call ?? "")?.[0].length ?? 0
-  const least = isFailed || first + leastCall / 2 > length ? 0 : first + 5
+  const core = call === undefined ? undefined : coreLength(call)
+  const short = isFailed || first + leastCall / 2 > length ? 0 : first + 5
+  const least = isFailed || core === undefined || core + 3 > length ? short : core
   const room = Math.max(length - Math.min(end.length, share) - 3, least)
   if (call === undefined || end === "" || room < leastCall) return shortenLine(text, length)
   const told = room >= call.length ? call : shortenCall(call, room).slice(1, -1)

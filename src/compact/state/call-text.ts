@@ -143,6 +143,18 @@ export function callWithin(call: string, length: number): string | undefined {
   }
   return undefined
 }
+
+/** How many characters a call takes at least, with what it is about and its first figure. */
+export function coreLength(call: string): number | undefined {
+  const [, tool = "", list] = /^([\w.:-]{1,80})\((.*)\)$/s.exec(call) ?? []
+  const parts = list === undefined ? [] : wholeArguments(toldArguments(list)).map(withShortNames)
+  if (!/^[\w.-]{1,64}=/.test(parts[0] ?? "")) return undefined
+  const figure = parts.find((_, n) => rankOf(parts, n) === 1) ?? ""
+  const name = tool.split("__").at(-1) ?? tool
+  return name.length + (parts[0] ?? "").length + Math.min(figure.length, longestFigure) + "(, , …)".length
+}
+const longestFigure = 40
+
 const gapLength = ", …".length
 const leastProse = 24
 

@@ -609,3 +609,17 @@ test("a tool of any name did something if it says so and names something new by 
   )
   expect(lines(look, "act")).toEqual([])
 })
+
+test("a note of the agent's own work is worth less than the work", () => {
+  const turns = [
+    ...used("mcp__claims__update_reserve", { claim_id: "SH-104", amount: 11900 }, '{"ok":true,"previous":8500}'),
+    ...used(
+      "mcp__claims__add_note",
+      { claim_id: "SH-104", text: "JW/AI: reserve set" },
+      '{"ok":true,"note_id":"NT-7"}',
+    ),
+  ]
+  const [reserve, note] = notesOf(transcript(user("Set the reserve"), ...turns)).filter(({ kind }) => kind === "act")
+  expect(note?.text).toContain("add_note")
+  expect(note?.worth ?? 0).toBeLessThan(reserve?.worth ?? 0)
+})

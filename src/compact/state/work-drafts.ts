@@ -144,10 +144,14 @@ const endsInSearch = /(?:\||&&|;)\s{0,3}(?:[ez]?grep|rg|ag)\s[^|&;]{1,200}`$/
 /** So many characters of an output that stand in the command are the command. */
 const echoed = 40
 
+/** What an agent notes down of its own work says again what it did. */
+const notes =
+  /^`(?:\w+__|\w+\.)*(?:add|create|write|post|append|insert|log)_(?:\w+_)?(?:notes?|comments?|remarks?|log_entry|journal\w*)\(/
+
 function runDraft(run: Run): readonly NoteDraft[] {
   const { text, kind, calls, little, at, sources, outcome, fixed, times, purpose } = run
   const base = { kind, text: times > 1 ? `${text} ×${times}` : text, sources, channel: "assistant", at } as const
-  const scale = little ? 0.3 : 1
+  const scale = little ? 0.3 : notes.test(text) ? 0.5 : 1
   if (outcome === undefined)
     return [{ ...base, state: "pending", worth: worths.error * scale, after: ": no result yet" }]
   const begins = kind === "act" && outcome.sure !== true ? outcome.begins : undefined
