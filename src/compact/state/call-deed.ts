@@ -303,7 +303,7 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
   )
   const change = deed === "edited" || deed === "created" ? changeIn(input) : undefined
   const content = deed === "created" ? textUnder(input, newKeys) : undefined
-  const told = { ...(change === undefined ? {} : { change }), ...(content === undefined ? {} : { content }) }
+  const told = present({ change, content, swap: deed === "edited" ? swapIn(input) : undefined })
   if (path !== undefined && deed !== undefined)
     return { type: "files", files: [{ path: oneLine(path.replace(lineSuffix, ""), 200), deed, ...told }] }
   if (path === undefined && deed === "edited" && /^(?:edit|insert|append|replace)/i.test(tool)) {
@@ -459,6 +459,13 @@ function changeIn(input: unknown): FileChange | undefined {
   })
   return changes.reduce<FileChange | undefined>((older, newer) => joinChanges(older, newer), undefined)
 }
+
+/** The texts of one edit, where neither is long. */
+function swapIn(input: unknown): FileDeed["swap"] {
+  const [old = "", fresh = ""] = [textUnder(input, oldKeys), textUnder(input, newKeys)]
+  return old === "" || fresh === "" || old.length + fresh.length > maxSwap ? undefined : { old, fresh }
+}
+const maxSwap = 8_000
 
 /** What is done to a file, by the words in the tool's name and the keys of its input. */
 function fileDeed(name: string, input: unknown): FileDeed["deed"] | undefined {

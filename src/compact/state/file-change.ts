@@ -8,6 +8,8 @@ export type FileDeed = {
   readonly change?: FileChange
   /** All that stands in it afterwards, where the call says that. */
   readonly content?: string
+  /** What one edit took out, and what it put in its place. */
+  readonly swap?: { readonly old: string; readonly fresh: string }
 }
 
 /** What changed in a file: lines, and the functions, classes, sections or selectors that they belong to. */

@@ -623,3 +623,14 @@ test("a note of the agent's own work is worth less than the work", () => {
   expect(note?.text).toContain("add_note")
   expect(note?.worth ?? 0).toBeLessThan(reserve?.worth ?? 0)
 })
+
+test("an edit that puts back what the one before took out leaves no change", () => {
+  const edit = (old_string: string, new_string: string) =>
+    used("Edit", { file_path: "/dao.kt", old_string, new_string }, "ok")
+  const there = edit('query = "a"', 'query = "a" // nocase')
+  const back = edit('query = "a" // nocase', 'query = "a"')
+  const told = (...turns: readonly Turn[]) => lines(turns, "file").join()
+  expect(told(...there)).toContain("edited (+1 −1")
+  expect(told(...there, ...back)).toBe("`/dao.kt`: changes undone")
+  expect(told(...edit("x", "y"), ...there, ...back)).toBe("`/dao.kt`: edited (+1 −1)")
+})

@@ -43,6 +43,8 @@ export type Work = {
   readonly changes: { readonly path: string; readonly at: number }[]
   /** What stands in the files that were last written whole. */
   readonly contents: Map<string, string>
+  /** The latest edit of each file. */
+  readonly swaps: Map<string, NonNullable<FileDeed["swap"]>>
   readonly list: TaskList
   openFile: string
 }
@@ -53,6 +55,7 @@ export const createWork = (): Work => ({
   failures: new Map(),
   changes: [],
   contents: new Map(),
+  swaps: new Map(),
   list: createTaskList(),
   openFile: "",
 })
@@ -235,7 +238,7 @@ function recordFile(work: Work, file: FileDeed, { at, source }: Doing): void {
   const named = file.path === "" ? work.openFile : file.path
   const path = file.deed === "restored" ? knownPath(work, named) : named
   if (path === "") return
-  const { deed, change, gone } = written(work, path, file)
+  const { deed, change, gone } = putBack(work, path, file) ?? written(work, path, file)
   work.openFile = path
   if (deed !== "read") {
     work.changes.push({ path, at })
@@ -277,6 +280,16 @@ function takenBack(known: FileState | undefined, deed: "undone" | "restored", { 
   const before = deed === "undone" ? known?.before : undefined
   if (before?.deeds.some((one) => one !== "read") === true) return { ...before, at, sources }
   return { deeds: ["restored"], edits: 0, at, sources }
+}
+
+/** An edit that puts back what the one before it took out takes that one back. */
+function putBack({ swaps }: Work, path: string, { deed, swap }: FileDeed): ReturnType<typeof written> | undefined {
+  const before = swaps.get(path)
+  if (deed !== "read") swaps.delete(path)
+  if (swap === undefined) return undefined
+  const isBack = before !== undefined && before.old === swap.fresh && before.fresh === swap.old
+  if (!isBack) swaps.set(path, swap)
+  return isBack ? { deed: "undone" } : undefined
 }
 
 /** A file that is written whole a second time is changed by what is new in it. */
