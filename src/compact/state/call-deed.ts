@@ -42,6 +42,8 @@ export type CallDeed =
       readonly changes: "yes" | "no" | "check" | "maybe"
       /** It ends in a search. */
       readonly searches?: true
+      /** Its exit code says how all of it went: no step is followed by another whatever it ended in. */
+      readonly isOneChain?: true
       /** What the agent said beside it that it does, where it says that it changes something. */
       readonly purpose?: string
     }
@@ -395,8 +397,11 @@ export function commandDeed(tool: string, input: unknown, command: string): Call
     changes: isOpen && files.length === 0 && purpose !== undefined ? "yes" : nature,
     ...present({ purpose }),
     ...(!isProgram && endsInSearch(command) ? { searches: true } : {}),
+    ...(isProgram || hidesCode.test(command) ? {} : { isOneChain: true }),
   }
 }
+/** In a text in quotes too: it may be what is run. */
+const hidesCode = /[|;\n]/
 
 /** What the agent says beside a command that changes something: "Flash rig A on separate ports", "Rebuild and restart the worker". */
 function purposeIn(input: unknown): string | undefined {

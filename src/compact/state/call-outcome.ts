@@ -4,7 +4,7 @@ import { present } from "../../message/present.ts"
 import { createPerObject } from "../../message/recall.ts"
 import { oneLine } from "../summary/summary.ts"
 import type { CallDeed } from "./call-deed.ts"
-import { changesForCertain } from "./changing-commands.ts"
+import { changesForCertain, looksOnly } from "./changing-commands.ts"
 import { endsInPrinting, isPrinting } from "./command-runs.ts"
 import type { FileDeed } from "./file-change.ts"
 import { isValue, maxQuoted, type Outcome, outcomeOf, parseJson, printedByCommand, regrets } from "./outcome-of.ts"
@@ -22,7 +22,7 @@ export const callOutcome = createPerObject((result: ToolResultPart, deed: CallDe
   const searched = deed.type === "command" && deed.searches === true ? withoutExit(text) : undefined
   const found =
     searched === undefined
-      ? outcomeOf(text, deed.type === "command", result.failed ?? complains(deed, text) ?? reports(deed, text), prints)
+      ? outcomeOf(text, deed.type === "command", result.failed ?? toldFlag(deed, text), prints)
       : outcomeOf(searched, true, undefined, prints)
   // That a removed file is not there any more is what was wanted.
   const isGone = found.failed && deed.type === "command" && confirmsRemoval(found.line ?? "", deed.files)
@@ -36,6 +36,18 @@ export const callOutcome = createPerObject((result: ToolResultPart, deed: CallDe
   const { sure, says, did, line } = outcome
   return { failed: false, ...present({ sure, says, did, line }), ...(isDone ? { isDone } : {}) }
 })
+
+/** How a call ended where that is told by more than its words. */
+const toldFlag = (deed: CallDeed, text: ResultText): boolean | undefined =>
+  complains(deed, text) ?? reports(deed, text) ?? exits(deed, text)
+
+/** A good exit code speaks for all of a command in which nothing hides one, and for one that only looks, whatever that shows. */
+const exits = (deed: CallDeed, { exitedWell }: ResultText): false | undefined =>
+  deed.type === "command" &&
+  exitedWell === true &&
+  (deed.isOneChain === true || (deed.changes === "no" && looksOnly(deed.command)))
+    ? false
+    : undefined
 
 /** What a file says that is shown in the end did not come of the change before it. */
 function ofDeed({ command }: Extract<CallDeed, { type: "command" }>, outcome: Outcome): Outcome {

@@ -435,3 +435,12 @@ test("a package that could not be installed is not put right by another one", ()
   expect(told).toContain("mvabund")
   expect(told).not.toContain("went well")
 })
+
+test("what a command shows of a failure elsewhere is not its own", () => {
+  const log =
+    "Exit code: 0\nWall time: 2 seconds\nOutput:\nTests: 3 failed, 85 passed\nError: Process completed with exit code 1."
+  const shown = used("bash", { command: "gh run view 194 --log-failed | sed 's/^.*Z //'" }, log)
+  expect(lines(shown, "error")).toEqual([])
+  const ran = used("bash", { command: "npm test | tail -5" }, log)
+  expect(lines(ran, "error")).toHaveLength(1)
+})
