@@ -252,3 +252,21 @@ test("what was said with a call that the user rejected is no finding", () => {
   expect(told("The file a.ts has been updated.")).toContain("too short")
   expect(told(rejected)).not.toContain("too short")
 })
+
+test("who answers and goes on to ask for something new wants that now", () => {
+  const answer =
+    "At check-in is fine. My sister writes again, she has tickets for something on the evening of the 18th, so we would both come back on the 19th. What would that cost for the two of us? Evening flight, whichever is sensible."
+  const notes = notesOf(
+    transcript(
+      user("Seat 22D for me, please, and 22E for my father."),
+      ...used("assign_seats", { seat: "22D" }, '{"ok":true}'),
+      assistant(
+        "You have 22D and 22E. For the short flight no seats are chosen yet; shall I, or is that all right at check-in?",
+      ),
+      user(answer),
+      ...used("search_flights", { date: "2026-06-19" }, "[]"),
+    ),
+  )
+  const open = notes.filter(({ state }) => state === "open").map(({ text: said }) => said.slice(0, 20))
+  expect(open).toEqual(["At check-in is fine."])
+})

@@ -320,7 +320,7 @@ const readWords = createRecent((text): Words => {
   const shorter = spans.length === 0 ? undefined : withoutPastes(text, spans)
   return {
     directs: sentences.slice(0, 1).some(orders),
-    asksMore: text.length > longAnswer && sentences.slice(1).some(orders),
+    asksMore: text.length > longAnswer && sentences.slice(1).some((one) => orders(one) || /[?？]$/.test(one)),
     kind,
     lasting: lasting.map((rule) => rule.text),
     things: [...filesWanted(sentences), ...sentences.filter(directs).flatMap((one) => one.match(identifier) ?? [])],
