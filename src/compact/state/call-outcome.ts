@@ -2,6 +2,7 @@ import { anyOf } from "../../language/word-lists.ts"
 import type { ToolResultPart } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { createPerObject } from "../../message/recall.ts"
+import { missingResult } from "../../message/repair.ts"
 import { oneLine } from "../summary/summary.ts"
 import type { CallDeed } from "./call-deed.ts"
 import { changesForCertain, looksOnly } from "./changing-commands.ts"
@@ -15,6 +16,8 @@ import { type ResultText, resultText, textEnds } from "./result-text.ts"
 /** How a call ended; of a change only what it made is of interest, because the rest was in the call. */
 export const callOutcome = createPerObject((result: ToolResultPart, deed: CallDeed): Outcome => {
   const told = resultText(result)
+  // What stands for a result that never came says nothing of how the call ended.
+  if (told.whole === missingResult) return { failed: false }
   const text = deed.type === "command" ? printedByCommand(told) : deed.type === "call" ? answerIn(told) : told
   const prints = deed.type === "command" && isPrinting(deed.command)
   const shown = deed.type === "call" && deed.changes === "little" ? pageSaysDone(told) : undefined

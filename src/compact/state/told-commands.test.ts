@@ -444,3 +444,11 @@ test("what a command shows of a failure elsewhere is not its own", () => {
   const ran = used("bash", { command: "npm test | tail -5" }, log)
   expect(lines(ran, "error")).toHaveLength(1)
 })
+
+test("a call whose result never came is neither done nor failed", () => {
+  const none = "[no result was recorded for this call]"
+  expect(lines(used("bash", { command: "gh auth status" }, none, true), "error", "act", "command")).toEqual([])
+  expect(lines(used("bash", { command: "git push" }, none, true), "error", "act")).toEqual([
+    "`git push`: result unknown",
+  ])
+})
