@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { pasteWith } from "../../../test/support/pastes.ts"
 import { fc } from "../../../test/support/property.ts"
-import { userNotes } from "./user-notes.ts"
+import { bindingSentences, userNotes } from "./user-notes.ts"
 
 const standing = { asked: false, ended: false, namedSince: () => true }
 
@@ -209,4 +209,14 @@ test("what a user pastes is shortened before any of the user's own sentences", (
   expect(note?.short?.length).toBeLessThan(text.length / 2)
   expect(note?.short).toContain("Please find out why this fails.")
   expect(note?.short).toContain("Do not restart the server.")
+})
+
+test("what somebody called off or forbade is told in whole sentences, and a page of a prompt calls nothing off", () => {
+  const said =
+    "Good catch. Leave the old key active. I will tell you when the freeze is over.\nand dont merge the branch"
+  expect(bindingSentences(said)).toEqual(["Leave the old key active.", "and dont merge the branch"])
+  expect(bindingSentences("Do not put a\ncommand, never so, at the end of the file,\nbut below it it works.")).toEqual(
+    [],
+  )
+  expect(bindingSentences(`Never edit it. ${"The shell takes one command at a time. ".repeat(40)}`)).toEqual([])
 })

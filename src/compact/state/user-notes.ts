@@ -214,13 +214,14 @@ const denies = /^\W*(?:no|nope|nah|nein|non|nee|não|нет)(?!\p{L})/iu
 const objection = 160
 
 /** The sentences that call something off, put it off or forbid it: what was asked for before is read wrongly without them. */
-export const bindingSentences = createRecent(
-  (text): readonly string[] =>
-    sentencesOf(text).filter(
-      (one) => one.length <= longestBinding && !one.endsWith("?") && (putsOff.test(one) || callsOff.test(one)),
-    ),
-  256,
-)
+export const bindingSentences = createRecent((text): readonly string[] => {
+  // A prompt of a page forbids a good deal, and is no talk.
+  if (text.length > longestTalk) return []
+  const isWhole = (one: string): boolean => /[.!。！]["')*]{0,3}$/.test(one) || text.trimEnd().endsWith(one)
+  const binds = (one: string): boolean => putsOff.test(one) || callsOff.test(one)
+  return sentencesOf(text).filter((one) => one.length <= longestBinding && isWhole(one) && binds(one))
+}, 256)
+const longestTalk = 1_500
 const longestBinding = 240
 const callsOff = new RegExp(`(?<![\\p{L}])${anyOf(lists.forbids, lists.withdraws)}(?![\\p{L}])`, "iu")
 const acknowledged = /^\W*(?:right|agreed|nice|excellent|very good|good|ok(?:ay)?|yes|gut|bien|bueno|bom|bene)\W*$/iu
