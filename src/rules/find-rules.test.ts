@@ -516,3 +516,9 @@ test("what somebody always gets wrong is no wish", () => {
   ).toEqual([])
   expect(texts("I always want the logon type beside the name.", "user")).toHaveLength(1)
 })
+
+test("what is called off lays nothing down", () => {
+  expect(texts("He flies on the 12th after all. So no date change for him, drop that.", "user")).toEqual([])
+  expect(texts("Stop there, forget the sweep: the vendor runs one from tonight.", "user")).toEqual([])
+  expect(texts("Never drop that table without asking me.", "user")).toHaveLength(1)
+})

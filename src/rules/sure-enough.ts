@@ -68,7 +68,7 @@ export function isSure(
   if (statement === undefined || score <= (around === undefined ? thresholds.page : listedTalk)) return false
   if (around !== undefined && score <= thresholdOf(statements, n, scores, around)) return false
   const { own } = statement.view
-  if (around !== undefined && tellsHabit.test(own.text)) return false
+  if (around !== undefined && score < sureTalk && (tellsHabit.test(own.text) || callsOff.test(own.text))) return false
   return !isLead(statement) && !isCode(own.text) && !isDefinition(statement) && saysWhat(own)
 }
 
@@ -170,6 +170,10 @@ const tellsOther =
 /** What somebody always gets wrong is no wish. */
 const tellsHabit =
   /\bi (?:always|never|keep) (?:mix|forget(?!\w* to )|confus|los(?:e|ing)|get (?:confused|lost|mixed|them|it)|remember|underst|know|struggl|wonder|have trouble)/i
+
+/** "So no date change for him, drop that": what is called off lays nothing down. */
+const callsOff =
+  /(?:^|[,;:] ?)(?:so |and |then |just )?(?:(?:drop|forget|scratch|skip) (?:that|it)|forget the \p{L}{3,})(?= ?(?:[.!,:;]|$))/u
 
 /** "The host must not be restarted, now or later", "please don't call my father about any of this": a ban, and that nothing is excepted from it. */
 function forbidsForGood(text: string): boolean {
