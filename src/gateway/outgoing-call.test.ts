@@ -81,6 +81,9 @@ test("a rule that was just given is in the next request, though the process is h
     return Buffer.from(model.requests.at(-1)?.body ?? []).toString()
   }
   await say("Hello.")
+  // The session takes a request in beside those that come: only then is the next one forwarded at once.
+  await expect.poll(async () => (await store.sessions()).length).toBe(1)
+  await gateway.holdfast.idle()
   await say("And again.")
   expect(gateway.records.at(-1)?.how).toBe("at-once")
   await new Promise((done) => setTimeout(done, 300))
