@@ -177,7 +177,7 @@ export function excerptsOf(
     .filter(isUsersWords)
     .flatMap((candidate) => {
       const { short, ...rest } = candidate.line
-      const text = excerptOf(short ?? rest.text, stands, bindingSentences(short ?? rest.text))
+      const text = excerptOf(short ?? rest.text, stands)
       if (text === undefined) return []
       const line = { ...rest, text }
       const cost = costOf(candidate.section, line, meter)
@@ -190,7 +190,8 @@ export function bindingExcerpts(
   candidates: readonly Candidate[],
   { meter, rules = [] }: CandidateSource,
 ): readonly Candidate[] {
-  const standsBeside = (sentence: string): boolean => rules.some((rule) => rule.includes(sentence))
+  const standsBeside = (sentence: string): boolean =>
+    rules.some((rule) => rule.includes(sentence) || sentence.includes(rule))
   return candidates
     .filter((one) => one.tier === "words" && isUsersWords(one))
     .toSorted((one, other) => other.at - one.at)

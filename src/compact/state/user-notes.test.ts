@@ -215,6 +215,7 @@ test("what somebody called off or forbade is told in whole sentences, and a page
   const said =
     "Good catch. Leave the old key active. I will tell you when the freeze is over.\nand dont merge the branch"
   expect(bindingSentences(said)).toEqual(["Leave the old key active.", "and dont merge the branch"])
+  expect(bindingSentences("Don't laugh. I don't know the other one, and they don't either.")).toEqual([])
   expect(bindingSentences("Do not put a\ncommand, never so, at the end of the file,\nbut below it it works.")).toEqual(
     [],
   )

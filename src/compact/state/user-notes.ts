@@ -218,10 +218,13 @@ export const bindingSentences = createRecent((text): readonly string[] => {
   // A prompt of a page forbids a good deal, and is no talk.
   if (text.length > longestTalk) return []
   const isWhole = (one: string): boolean => /[.!。！]["')*]{0,3}$/.test(one) || text.trimEnd().endsWith(one)
-  const binds = (one: string): boolean => putsOff.test(one) || callsOff.test(one)
+  const binds = (one: string): boolean => !isScant(one) && (putsOff.test(one) || callsOff.test(one))
   return sentencesOf(text).filter((one) => one.length <= longestBinding && isWhole(one) && binds(one))
 }, 256)
 const longestTalk = 1_500
+/** "Don't laugh." */
+const isScant = (one: string): boolean => /\s/.test(one) && one.split(/\s+/).length < fewWords
+const fewWords = 4
 const longestBinding = 240
 const callsOff = new RegExp(`(?<![\\p{L}])${anyOf(lists.forbids, lists.withdraws)}(?![\\p{L}])`, "iu")
 const acknowledged = /^\W*(?:right|agreed|nice|excellent|very good|good|ok(?:ay)?|yes|gut|bien|bueno|bom|bene)\W*$/iu

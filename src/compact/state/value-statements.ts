@@ -325,14 +325,10 @@ export function valueSection(line: string, schema: SchemaName): string {
 }
 
 /**
- * The sentences of somebody's words that state a value which still holds, and those that bind: what is left of a message that has no room. A
- * value in two or three words says nothing by itself.
+ * The sentences of somebody's words that state a value which still holds: what is left of a message that has no room. A value in two or three
+ * words says nothing by itself.
  */
-export function excerptOf(
-  text: string,
-  stands: (sentence: string) => boolean,
-  binding: readonly string[] = [],
-): string | undefined {
+export function excerptOf(text: string, stands: (sentence: string) => boolean): string | undefined {
   const told = valueStatementsIn(text).filter(
     (statement) =>
       !statement.text.includes(mark) &&
@@ -340,12 +336,7 @@ export function excerptOf(
       text.includes(statement.text) &&
       statement.text.split(/\s+/).length >= leastExcerptWords,
   )
-  const kept = [...told.map((statement) => statement.text), ...binding.filter((sentence) => text.includes(sentence))]
-  const pieces = kept.filter(
-    (one, n) => !kept.some((other, at) => at !== n && other.includes(one) && (other !== one || at < n)),
-  )
-  if (pieces.length === 0) return undefined
-  return `… ${pieces.toSorted((one, other) => text.indexOf(one) - text.indexOf(other)).join(" … ")}`
+  return told.length === 0 ? undefined : `… ${told.map((statement) => statement.text).join(" … ")}`
 }
 const leastExcerptWords = 4
 
