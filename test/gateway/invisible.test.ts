@@ -1,5 +1,5 @@
 import { connect } from "node:net"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
 import type { ModelServer } from "../model-server/model-server.ts"
 import { startModelServer } from "../model-server/model-server.ts"
 import { byRound, type Fault, type Output, type Script } from "../model-server/script.ts"
@@ -14,7 +14,7 @@ let gateway: TestGateway
 
 beforeAll(async () => {
   model = await startModelServer({ script })
-  gateway = await startTestGateway(model.url, { keepAliveMs: 200 })
+  gateway = await startTestGateway(model.url)
 })
 afterAll(async () => {
   await gateway.close()
@@ -99,7 +99,9 @@ describe.each(wires)("%s", (_format, path, body) => {
 
   test("an upstream that stays silent in a stream is bridged by comments, which no reader sees", async () => {
     output = { text: "Slowly.", fault: { type: "stall", ms: 450 } }
-    const through = await (await send(path, body, { stream: true })).text()
+    const soon = await startTestGateway(model.url, { keepAliveMs: 200 })
+    onTestFinished(() => soon.close())
+    const through = await (await send(path, body, { stream: true, to: soon.url })).text()
     const direct = await (await send(path, body, { stream: true, to: model.url })).text()
     expect(through).toContain(": keep-alive\n\n")
     expect(plain(through.replaceAll(": keep-alive\n\n", ""))).toBe(plain(direct))
