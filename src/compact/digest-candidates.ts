@@ -197,11 +197,11 @@ export function bindingExcerpts(
     .toSorted((one, other) => other.at - one.at)
     .flatMap((candidate) => {
       const { short: _, ...rest } = candidate.line
-      let length = 0
-      const told = bindingSentences(rest.text).filter((sentence) => {
-        length += sentence.length
-        return rest.text.includes(sentence) && !standsBeside(sentence) && length <= longestBinding
-      })
+      const told: string[] = []
+      for (const sentence of bindingSentences(rest.text)) {
+        const isLeftOut = !rest.text.includes(sentence) || standsBeside(sentence)
+        if (!isLeftOut && told.join().length + sentence.length <= longestBinding) told.push(sentence)
+      }
       if (told.length === 0) return []
       const line = { ...rest, text: told.join(" … ") === rest.text ? rest.text : `… ${told.join(" … ")}` }
       return [{ ...candidate, line, cost: costOf(candidate.section, line, meter) }]

@@ -179,8 +179,8 @@ function steppedLine(told: string): string {
   if (all.length <= maxCommandLength) return oneLine(all === "" ? told : all, maxCommandLength)
   if (each < minStep) return cutMiddle(oneLine(mainSteps(all), all.length), maxCommandLength, () => " … ", 0.4)
   const long = doing.filter((step) => step.length > each).length
-  const spare = doing.reduce((sum, step) => sum + Math.max(0, each - step.length), 0) / long
-  const room = Math.floor(each + spare)
+  const unused = doing.reduce((sum, step) => sum + Math.max(0, each - step.length), 0) / long
+  const room = Math.floor(each + unused)
   return doing.map((step) => oneLine(step.length > room ? withoutPlace(step) : step, room)).join("; ")
 }
 

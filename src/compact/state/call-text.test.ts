@@ -16,6 +16,14 @@ test("a comma in a sentence begins no argument, and a checksum is told by its be
   expect(callWithin(call, 70)).toBe("block(action=add, sha256=20cddc19…, reason=the loader, which…)")
 })
 
+test("a path or a long name is no checksum", () => {
+  const call =
+    "publish(path=/srv/data/2026/reports/quarterly/final_version, name=gpu_a100_training_pool_reservation_7, note=for the board meeting on Monday morning)"
+  expect(callWithin(call, 120)).toContain(
+    "path=/srv/data/2026/reports/quarterly/final_version, name=gpu_a100_training_pool_reservation_7",
+  )
+})
+
 test("of a list the first members stay", () => {
   const call = "book(user=mia_3668, flights=[HAT136 2026-05-20, HAT039 2026-05-20], cabin=economy)"
   expect(callWithin(call, 60)).toBe("book(user=mia_3668, flights=[HAT136 2026-05-20, HAT039…, …)")

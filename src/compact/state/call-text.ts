@@ -113,47 +113,53 @@ export function toldArguments(list: string): readonly string[] {
  * server; nothing where not even that fits.
  */
 export function callWithin(call: string, length: number): string | undefined {
-  const [, tool = "", list] = /^([\w.:-]{1,80})\((.*)\)$/s.exec(call) ?? []
-  if (list === undefined || list === "" || /^["'{[]/.test(list)) return undefined
-  const parts = wholeArguments(toldArguments(list)).map(withShortNames)
-  if (!/^[\w.-]{1,64}=/.test(parts[0] ?? "")) return undefined
+  const told = partsOf(call)
+  if (told === undefined) return undefined
+  const { tool, short, parts } = told
   const order = parts.map((_, n) => n).toSorted((one, other) => rankOf(parts, one) - rankOf(parts, other))
-  for (const name of [tool, tool.split("__").at(-1) ?? tool]) {
+  for (const name of new Set([tool, short])) {
     const kept = new Map<number, string>()
     let left = length - name.length - 2 - gapLength
     for (const n of order) {
-      const part = parts[n] ?? ""
-      const text =
-        part.length <= left
-          ? part
-          : !isProse(part)
-            ? cutList(part, left)
-            : left < leastProse
-              ? part
-              : oneLine(part, left)
+      const text = partWithin(parts[n] ?? "", left)
       if (text.length > left || text === "…") continue
       kept.set(n, text)
       left -= text.length + 2
     }
-    const isShort = [...kept.keys()].some((n) => rankOf(parts, n) < 2) && kept.has(0)
-    const told = parts.map((_, n) => kept.get(n) ?? "…").filter((part, n, all) => part !== "…" || all[n - 1] !== "…")
-    const isLast = name !== tool || !tool.includes("__")
-    if (isShort && (isLast || parts.every((part, n) => kept.has(n) || isProse(part) || part === "…")))
-      return `${name}(${told.join(", ")})`
+    const isWhole = parts.every((part, n) => kept.has(n) || isProse(part) || part === "…")
+    if (kept.has(0) && (name === short || isWhole)) {
+      const all = parts.map((_, n) => kept.get(n) ?? "…")
+      return `${name}(${all.filter((part, n) => part !== "…" || all[n - 1] !== "…").join(", ")})`
+    }
   }
   return undefined
 }
 
 /** How many characters a call takes at least, with what it is about and its first figure. */
 export function coreLength(call: string): number | undefined {
-  const [, tool = "", list] = /^([\w.:-]{1,80})\((.*)\)$/s.exec(call) ?? []
-  const parts = list === undefined ? [] : wholeArguments(toldArguments(list)).map(withShortNames)
-  if (!/^[\w.-]{1,64}=/.test(parts[0] ?? "")) return undefined
+  const told = partsOf(call)
+  if (told === undefined) return undefined
+  const { short, parts } = told
   const figure = parts.find((_, n) => rankOf(parts, n) === 1) ?? ""
-  const name = tool.split("__").at(-1) ?? tool
-  return name.length + (parts[0] ?? "").length + Math.min(figure.length, longestFigure) + "(, , …)".length
+  return short.length + (parts[0] ?? "").length + Math.min(figure.length, longestFigure) + "(, , …)".length
 }
 const longestFigure = 40
+
+/** The arguments of a call of a tool by their names, and what the tool is called without its server. */
+function partsOf(
+  call: string,
+): { readonly tool: string; readonly short: string; readonly parts: readonly string[] } | undefined {
+  const [, tool = "", list = ""] = /^([\w.:-]{1,80})\((.*)\)$/s.exec(call) ?? []
+  const parts = wholeArguments(toldArguments(list)).map(withShortNames)
+  return /^[\w.-]{1,64}=/.test(parts[0] ?? "") ? { tool, short: tool.split("__").at(-1) ?? tool, parts } : undefined
+}
+
+/** An argument in so many characters: a sentence or a list by its beginning, anything else whole, though it does not fit. */
+function partWithin(part: string, length: number): string {
+  if (part.length <= length) return part
+  if (!isProse(part)) return cutList(part, length)
+  return length < leastProse ? part : oneLine(part, length)
+}
 
 const gapLength = ", …".length
 const leastProse = 24
@@ -192,8 +198,6 @@ const isProse = (part: string): boolean => {
 }
 const proseWords = 3
 
-/** Of a checksum or a token the beginning tells which it is. */
+/** Of a checksum the beginning tells which it is. */
 const withShortNames = (part: string): string =>
-  part.replace(/(?<![\w/.-])[A-Za-z\d+/_-]{32,}={0,2}(?![\w/.-])/g, (name) =>
-    /\d/.test(name) ? `${name.slice(0, 8)}…` : name,
-  )
+  part.replace(/(?<![\w/.-])[a-f\d]{32,}(?![\w/.-])/gi, (checksum) => `${checksum.slice(0, 8)}…`)
