@@ -85,8 +85,11 @@ export const connection = signal<Connection>({ state: "connecting" })
 let wake = (): void => {}
 export const tryNow = (): void => wake()
 
-/** Hear everything that happens, for as long as the page is open; a lost stream is taken up where it broke off. */
-export async function listen(onEvent: (event: LiveEvent) => void, onGap: () => void): Promise<never> {
+/**
+ * Hear everything that happens, for as long as the page is open; a lost stream is taken up where it broke off. `onGap` asks for what happened
+ * before, and does so once the stream is open: what happens while it is being answered is heard. Ends where nobody is signed in.
+ */
+export async function listen(onEvent: (event: LiveEvent) => void, onGap: () => void): Promise<void> {
   let lastId: string | undefined
   let wait = 1
   for (;;) {
@@ -94,7 +97,7 @@ export async function listen(onEvent: (event: LiveEvent) => void, onGap: () => v
       const response = await ask("/admin/events", {
         headers: lastId === undefined ? {} : { "last-event-id": lastId },
       })
-      if (connection.value.state === "lost") onGap()
+      onGap()
       connection.value = { state: "live" }
       wait = 1
       for await (const block of blocksOf(response.body)) {
@@ -105,6 +108,9 @@ export async function listen(onEvent: (event: LiveEvent) => void, onGap: () => v
       }
     } catch (error) {
       if (!(error instanceof ApiError || error instanceof TypeError)) throw error
+      const isFirst = connection.value.state === "connecting"
+      if (isFirst && signedIn.value === "out") return
+      if (isFirst) onGap()
     }
     const sinceMs = connection.value.state === "lost" ? connection.value.sinceMs : Date.now()
     connection.value = { state: "lost", sinceMs, retryAtMs: Date.now() + wait * 1000 }

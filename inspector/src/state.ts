@@ -78,11 +78,16 @@ async function loadTotals(): Promise<void> {
   totals.value = await get<TotalsAnswer>(`/admin/totals?from=${startOfDay()}&days=7`)
 }
 
+let approvalsAsked = 0
+
 export async function loadApprovals(): Promise<void> {
+  const number = ++approvalsAsked
   const told = await get<{
     readonly approvals: readonly ApprovalAnswer[]
     readonly settled?: readonly SettledApproval[]
   }>("/admin/approvals")
+  // Asked for again meanwhile: the later answer knows more, whichever comes first.
+  if (number !== approvalsAsked) return
   approvals.value = told.approvals
   settled.value = told.settled ?? []
 }
@@ -140,8 +145,6 @@ async function refreshDirty(): Promise<void> {
 
 /** Load what the list shows, and keep it as it is at the gateway. */
 export async function start(): Promise<void> {
-  await loadAll()
-  if (signedIn.value === "out") return
   setInterval(() => void refreshDirty(), 500)
   setInterval(() => {
     nowMs.value = Date.now()

@@ -31,10 +31,20 @@ await describePostgres("two replicas", (postgres) => {
   test("a call that waits at one is seen and approved by a browser at the other", { timeout: 120_000 }, async () => {
     const context = await browser.newContext()
     const page = await context.newPage()
+    // The call comes while the page is still opening its stream of events.
+    const called = Promise.withResolvers<void>()
+    await page.route("**/admin/events", async (route) => {
+      await called.promise
+      await route.continue()
+    })
     await page.goto(await there.link())
-    await page.getByText("Nothing", { exact: false }).or(page.locator("main")).first().waitFor()
+    await page.locator("nav").first().waitFor()
     const words = "I was charged twice for booking M05KNL, card credit_card_4421, and I want both amounts back today."
     const answer = here.ask("refunds", [{ role: "user", content: words }])
+    await expect
+      .poll(async () => JSON.stringify(await there.admin("approvals")), { timeout: 40_000 })
+      .toContain("M05KNL")
+    called.resolve()
     await page.evaluate(`location.hash = "#/approvals"`)
     await page.getByRole("heading", { name: /May issue_refund run/ }).waitFor({ timeout: 40_000 })
     expect(await page.locator(".approval").innerText()).toMatch(
