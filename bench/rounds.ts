@@ -63,6 +63,10 @@ function measure(session: RoundsSession, context: readonly ChatMessage[], round:
 const standsUnmarked = (text: string, value: string): boolean =>
   text.includes(value) && !text.includes(`${value} (superseded)`) && !text.includes(`${value}\` (superseded)`)
 
+/** The engine as it is by default, in as many rounds as the session has segments. */
+export const oursInRounds = (session: RoundsSession): Promise<Row> =>
+  rounds(session, "holdfast, extractive", holdfast({}))
+
 async function rounds(session: RoundsSession, name: string, compacting: Compacting): Promise<Row> {
   let context: readonly ChatMessage[] = []
   const measured: Round[] = []
@@ -77,7 +81,7 @@ export async function run(): Promise<Report> {
   const session = makeRoundsSession()
   const segmentTokens = Math.round(countMessages(session.segments.flat(), countO200k) / session.segments.length)
   const rows = [
-    await rounds(session, "holdfast, extractive", holdfast({})),
+    await oursInRounds(session),
     await rounds(session, "recency, no digest", holdfast({ strategy: "recency", summarizer: "none" })),
     await rounds(session, "keep the newest", async (messages) => keepNewest(messages, budgetTokens, countO200k)),
   ]
