@@ -85,6 +85,11 @@ test.each([
   ["another thing with a number", "Never lift table 1.", "From now on lift table 2 by crane."],
   ["another server", "Never restart the mail server by day.", "The web server is yours, restart it any time now."],
   [
+    "what may be done to another one",
+    "Never deploy to the staging cluster.",
+    "You can deploy to the sandbox clusters any time from now on.",
+  ],
+  [
     "orders for somebody else",
     "Always confirm orders for the kitchen.",
     "Orders for the bar no longer need confirming.",

@@ -279,8 +279,8 @@ export function tellsApart(earlier: string, later: string): boolean {
   if (some.length > 0 && others.length > 0 && !some.some((one) => others.includes(one))) return true
   const isOther = (word: string, known: readonly string[]): boolean =>
     known.length > 0 && !rule.includes(stemOfNoun(word)) && !known.some((one) => seen.includes(stemOfNoun(one)))
-  const { kind = "", noun = "" } = after.opening ?? {}
-  if (noun !== "" && rule.includes(noun) && isOther(kind, wordsBefore(noun, rule))) return true
+  for (const { kind, noun } of after.things)
+    if (rule.includes(noun) && isOther(kind, wordsBefore(noun, rule))) return true
   return after.qualified.some(([noun, which]) =>
     isOther(
       which,
@@ -293,11 +293,14 @@ export function tellsApart(earlier: string, later: string): boolean {
 
 /** What a plain text tells one thing from another of its kind by. */
 const kindsIn = createRecent((seen) => {
-  const { kind = "", noun = "" } = opening.exec(seen)?.groups ?? {}
+  const things = [opening.exec(seen), ...seen.matchAll(allowed)].flatMap((found) => {
+    const { kind = "", noun = "" } = found?.groups ?? {}
+    return isEmptyWord(kind) || noun === "" ? [] : [{ kind, noun: stemOfNoun(noun) }]
+  })
   return {
     side: sideOf(seen),
     lettered: [...seen.matchAll(lettered)].map(([one]) => one),
-    opening: isEmptyWord(kind) || noun === "" ? undefined : { kind, noun: stemOfNoun(noun) },
+    things,
     /** The nouns, and whom or what they are for. */
     qualified: [...seen.matchAll(qualified)].flatMap(([, noun = "", which = ""]): (readonly [string, string])[] =>
       isEmptyWord(which) ? [] : [[stemOfNoun(noun), which]],
@@ -315,6 +318,9 @@ const stemOfNoun = (noun: string): string => noun.replace(/(?<=\p{L}{3})(?:es|s)
 /** A statement that begins with a thing of two words and goes on with what holds for it. */
 const opening =
   /^(?:(?:and|but|also|oh|ok),? )?(?:(?:the|our|my|all|any) )?(?<kind>\p{L}{3,20}(?<!(?:er|est|ed|ing|ly|ful|al|ive|ous|ish|n))) (?<noun>\p{L}{3,20}) (?:(?:for|of|in|on|to|from) (?:\p{L}+ ){1,3}?)?(?:is|are|may|can|must|you|we|i|should|goes?|go|will|stays?|have|has|needs?)(?!\p{L})/u
+/** A thing of two words to which something may be done: "you can push to feature branches". */
+const allowed =
+  /(?<!\p{L})(?:can|may|free to|allowed to|fine to|ok to|okay to) \p{L}{2,15} (?:(?:to|on|in|into|from|at) )?(?:(?:the|our|my|all|any) )?(?<kind>\p{L}{3,20}(?<!(?:er|est|ed|ing|ly|ful|al|ive|ous|ish|n))) (?<noun>\p{L}{3,20})(?!\p{L})/gu
 const forWords =
   "(?:for|fur|pour|para|per|voor)(?: (?:the|our|my|die|das|den|la|le|les|el|los|las|o|a|os|as|il|lo|gli|i|de|het))?"
 const qualified = new RegExp(`(\\p{L}{4,}) ${forWords} (\\p{L}{3,})`, "gu")

@@ -208,6 +208,15 @@ const fortyFirst = {
   supersede: read("forty-first-supersede.jsonl", supersedeShape),
   files: read("forty-first-instruction-files.jsonl", fileShape),
 }
+/** The forty-second set: held out, by a further hand. */
+const fortySecond = {
+  talk: read("forty-second-talk.jsonl", talkShape),
+  base: read("forty-second-base.jsonl", talkShape),
+  announced: read("forty-second-announced.jsonl", talkShape),
+  pasted: read("forty-second-pasted.jsonl", pastedShape),
+  supersede: read("forty-second-supersede.jsonl", supersedeShape),
+  files: read("forty-second-instruction-files.jsonl", fileShape),
+}
 const sets = [first, second]
 const policyShape = z.union([
   z.strictObject({
@@ -275,6 +284,10 @@ const withText = [
   ...fortyFirst.announced,
   ...fortyFirst.pasted,
   ...fortyFirst.files,
+  ...fortySecond.talk,
+  ...fortySecond.announced,
+  ...fortySecond.pasted,
+  ...fortySecond.files,
 ]
 const pairs = [
   ...sets,
@@ -289,6 +302,7 @@ const pairs = [
   thirtyEighth,
   fortieth,
   fortyFirst,
+  fortySecond,
 ].flatMap(({ supersede }) => supersede)
 
 test("no id and no text occurs twice", () => {
@@ -621,5 +635,14 @@ test("the forty-first set: talk with few rules in it, consecutive messages, anno
     257, 250, 80, 120, 60, 16,
   ])
   expect(withRules(base)).toBe(3)
+  expect(supersede.filter(({ gone }) => gone)).toHaveLength(25)
+})
+
+test("the forty-second set: talk with few rules in it, consecutive messages, announced rules, pastes, pairs and files", () => {
+  const { talk, base, announced, pasted, supersede, files } = fortySecond
+  expect([talk, base, announced, pasted, supersede, files].map(({ length }) => length)).toEqual([
+    260, 300, 80, 120, 60, 16,
+  ])
+  expect(withRules(base)).toBe(5)
   expect(supersede.filter(({ gone }) => gone)).toHaveLength(25)
 })
