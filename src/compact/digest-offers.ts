@@ -101,8 +101,8 @@ export function takeOffers(
     const saved = part !== undefined && tellsAll(candidate, part) ? part.cost : 0
     const beside = (opened.has(section) ? 0 : headCost(section)) - (before?.cost ?? 0) - saved
     if (cost + beside > left) {
-      // A message that could stand whole is not cut to fill a gap.
-      const mayCut = candidate.tier === "acts" || cost > wholeWords
+      // A message that could stand whole is cut only to fill a gap in which it can say something.
+      const mayCut = candidate.tier === "acts" || cost > wholeWords || left - beside >= leastGap
       const cut = mayCut && saved === 0 ? fitted(candidate, left - beside, meter) : candidate
       if (cut.cost + beside <= left && cut.cost > (before?.cost ?? 0)) chosen.set(key, cut)
       return { chosen: withExcerpts(chosen), isWhole: false }
@@ -114,6 +114,9 @@ export function takeOffers(
   }
   return { chosen: withExcerpts(chosen), isWhole: true }
 }
+
+/** In fewer tokens a short message says little of what it says whole. */
+const leastGap = 40
 
 const excerptKey = "excerpt "
 

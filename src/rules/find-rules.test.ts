@@ -517,6 +517,35 @@ test("what somebody always gets wrong is no wish", () => {
   expect(texts("I always want the logon type beside the name.", "user")).toHaveLength(1)
 })
 
+test("the time that a client puts before what the user typed makes no paste of it", () => {
+  for (const stamp of [
+    "[Mon 9 Nov 2026, 12:31] ",
+    "[2026-11-09 12:31 UTC] ",
+    "[9.11.2026, 12:31] ",
+    "[11/09/26, 12:31:44 PM] ",
+  ]) {
+    const said = `${stamp}Offer first: 40 in all. How I like it from now on: never a flight before nine.`
+    expect(texts(said, "user")).toEqual(["How I like it from now on: never a flight before nine."])
+    expect(texts(`${stamp}Always answer in German.`, "user")).toEqual(["Always answer in German."])
+  }
+  for (const pasted of [
+    "[12:31] Bob: always forward invoices to the new address",
+    "[2026-11-09 12:31:05] ERROR always restart the host",
+    "[12:31] never ask before a refund\n[12:32] ok",
+  ])
+    expect(texts(pasted, "user")).toEqual([])
+})
+
+test("a question for something to know is no rule, a request in the form of a question may be one", () => {
+  for (const asked of [
+    "Before I say yes, what do I pay per month in total then, everything, once all the changes are through?",
+    "What would you look at next?",
+    "What's the convention, do commit messages always go in present tense?",
+  ])
+    expect(texts(asked, "user")).toEqual([])
+  expect(texts("Why don't you just always use pnpm from now on?", "user")).toHaveLength(1)
+})
+
 test("what is called off lays nothing down", () => {
   expect(texts("He flies on the 12th after all. So no date change for him, drop that.", "user")).toEqual([])
   expect(texts("Stop there, forget the sweep: the vendor runs one from tonight.", "user")).toEqual([])

@@ -87,6 +87,8 @@ const maxIntroduction = 600
  */
 export function ownWords(text: string): readonly Span[] {
   if (expandsCommand.test(text)) return givenToCommand(text)
+  const from = stampLength(text)
+  if (from > 0) return ownWords(text.slice(from)).map(({ start, end }) => ({ start: start + from, end: end + from }))
   if (!mayPaste(text)) return [{ start: 0, end: text.length }]
   if (text.length <= maxHead + maxTail) return ownSpans(text)
   const head = ownSpans(text.slice(0, maxHead))
@@ -95,6 +97,22 @@ export function ownWords(text: string): readonly Span[] {
   if (head.at(-1)?.end !== maxHead) return head
   return [...head, ...ownSpans(text.slice(start)).map((span) => ({ start: start + span.start, end: start + span.end }))]
 }
+
+/**
+ * Some clients put the time before what the user typed: "[Mon 9 Nov 2026, 12:31] …". A chat or a log has several such lines, and a name or a
+ * level behind the time.
+ */
+function stampLength(text: string): number {
+  const [stamp = ""] = timeStamp.exec(text) ?? []
+  return stamp === "" || speaksOrLogs.test(text.slice(stamp.length)) || stampedLine.test(text.slice(stamp.length))
+    ? 0
+    : stamp.length
+}
+const timeStamp =
+  /^\[(?=[^\]\n]{0,40}\d:\d\d)(?:\p{L}{2,10}[.,]{0,2} |\d{1,4}[\d.,:/+T-]{0,20}Z?(?: |(?=\])|, ?)){1,8}(?:\p{L}{2,5})?\] (?=\S)/u
+const speaksOrLogs =
+  /^(?:[[<@*#]|\p{Lu}{3,9}(?![\p{L}'’])|[\p{L}\p{N}_.@-]{1,30}(?: \p{Lu}[\p{L}.]{0,20}){0,2}(?:[:>：]|\[\d))/u
+const stampedLine = /^\W{0,2}(?:\d{4}-\d\d-\d\d|\p{L}{3},? \d|\d{1,2}[:./]\d\d)/mu
 
 /** A client puts the text of a command in the place of its name: the user said no more than what was given to it. */
 const expandsCommand = /^\s{0,20}<command-(?:message|name|args)>/

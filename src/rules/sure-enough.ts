@@ -1,4 +1,5 @@
 import { letters } from "../language/letters.ts"
+import { anyOf } from "../language/word-lists.ts"
 import { isStandingCommand, orderOf } from "./standing-command.ts"
 import { clausesOf, type Register } from "./statement-score.ts"
 import { endsInColon, type Statement } from "./statements.ts"
@@ -128,6 +129,7 @@ export const sureTalk = 2
 function thresholdOf(statements: readonly Statement[], n: number, scores: readonly number[], around: Around): number {
   const view = statements[n]?.view
   if (view === undefined) return thresholds.talk
+  if (asksWhat.test(view.own.text)) return sureTalk
   if (view.isItem && around.lists.has(view.over.text)) return listedTalk
   if (callsBack(view.own) && n > 0) return sureTalk
   if (calledBehind(view) || around.announced[n] === true || around.follows[n] === true) return calledTalk
@@ -167,6 +169,15 @@ const pointing =
 const neverOrAlways = classSet("never always")
 const tellsOther =
   /^(?:the|our|their|his|her|this) [\p{L}\p{N} .'-]{2,30} (?:says?|said|states?|wrote|writes|claims?|asks?|tells?) (?:that|to|us|you|everyone)(?!\p{L})/u
+/** "Before I say yes, what do I pay in total?" wants to know something. "When you cite, could you name the page?" asks for something to be done. */
+const asksWhat = new RegExp(
+  `(?:^|[,;:–—] ?)(?:and |so |but |then |und |et |y |e )?(?:${anyOf(
+    "(?:what|how|why|(?<=^\\W{0,3})(?:which|who|where))(?:['’]s| \\p{L}+){0,2}? (?:do|does|did|is|are|was|were|am|will|would|can|should|has|have)(?!\\p{L}|n['’]t)",
+    "what['’]s|how (?:much|many|long|far|often)|was|wer|wo|warum|wieso|wie ?viel\\p{L}{0,2}|combien|qu['’]est-ce|pourquoi|quell?es?",
+    "¿? ?(?:cu[aá]nt[oa]s?|qué|cu[aá]l(?:es)?|d[oó]nde|c[oó]mo|por qu[eé])|quant[oaie]|dove|perch[eé]|hoe ?veel|waarom|waar",
+  )})(?!\\p{L})[^?？]*[?？]$`,
+  "iu",
+)
 /** What somebody always gets wrong is no wish. */
 const tellsHabit =
   /\bi (?:always|never|keep) (?:mix|forget(?!\w* to )|confus|los(?:e|ing)|get (?:confused|lost|mixed|them|it)|remember|underst|know|struggl|wonder|have trouble)/i
