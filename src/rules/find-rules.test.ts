@@ -536,6 +536,15 @@ test("the time that a client puts before what the user typed makes no paste of i
     expect(texts(pasted, "user")).toEqual([])
 })
 
+test("a rule that says something else without the one before it on its line is one with it", () => {
+  const said =
+    "- Gate 7 stays open whatever happens. No locks, no barriers, nothing.\n- Never close a case without asking me first. Adding notes is fine."
+  expect(texts(said, "user")).toEqual([
+    "Gate 7 stays open whatever happens. No locks, no barriers, nothing.",
+    "Never close a case without asking me first. Adding notes is fine.",
+  ])
+})
+
 test("a question for something to know is no rule, a request in the form of a question may be one", () => {
   for (const asked of [
     "Before I say yes, what do I pay per month in total then, everything, once all the changes are through?",

@@ -119,12 +119,13 @@ function takerOf(rules: FoundRule[], text: string, channel: Channel, pages: read
 function withReferent(text: string, draft: Draft, from: number): Draft {
   if (!pointsBack.test(text.slice(draft.start, draft.start + maxPointing))) return draft
   const line = Math.max(from, text.lastIndexOf("\n", draft.start - 1) + 1)
-  const before = sentencesIn(text, { start: line, end: draft.start }).at(-1)
+  const [bullet = ""] = /^\s*(?:[-*•+]|\d{1,3}[.)])\s+/.exec(text.slice(line, draft.start)) ?? []
+  const before = sentencesIn(text, { start: line + bullet.length, end: draft.start }).at(-1)
   return before === undefined || draft.start - before.start > maxReferent ? draft : { ...draft, start: before.start }
 }
-/** A command of a few words whose object is a pronoun. */
+/** A command of a few words whose object is a pronoun, or a ban on everything with something that is named before. */
 const pointsBack =
-  /^(?:(?:so|and|but|please|pls|then),? )?(?:never|always|don['’]?t(?: ever)?|do not(?: ever)?|only) \p{L}{2,12}(?: (?:on|at|to|with|into|from))? (?:that|this|it|them|those|these)(?: (?:again|please|either|at all|anymore|any more|ever))?\s{0,2}(?:[.!,;)\n]|$)/iu
+  /^no \p{L}{3,15}, no [\p{L} ,]{3,60}, (?:nothing|nada|nichts|rien|niente|niets)(?![\p{L}])|^(?:(?:so|and|but|please|pls|then),? )?(?:never|always|don['’]?t(?: ever)?|do not(?: ever)?|only) \p{L}{2,12}(?: (?:on|at|to|with|into|from))? (?:that|this|it|them|those|these)(?: (?:again|please|either|at all|anymore|any more|ever))?\s{0,2}(?:[.!,;)\n]|$)/iu
 const maxPointing = 60
 const maxReferent = 200
 
@@ -235,7 +236,7 @@ function draftsIn(statements: readonly Statement[], scores: readonly number[], r
     const before = drafts.at(-1)
     if (
       before !== undefined &&
-      (refines(statement, before) || completes(statement, before, isRule)) &&
+      (refines(statement, before) || completes(statement, before, isRule) || leansOn(statement, before, isRule)) &&
       fits(before, end)
     )
       drafts[drafts.length - 1] = { ...before, end, until: at }
@@ -278,6 +279,19 @@ const refining = new RegExp(
 
 const refines = ({ view, at }: Statement, before: Draft): boolean =>
   at - before.until <= 1 && refining.test(view.own.text) && !asksAtEnd(view.own)
+
+/**
+ * A rule that speaks of what the one before it on its line named says something else alone: "Gate 7 stays open. No locks, no barriers." So
+ * does what it allows: "Delete nothing. Renaming is fine." They are one.
+ */
+const leansOn = ({ view, at }: Statement, before: Draft, isRule: boolean): boolean =>
+  at === before.until &&
+  ((isRule && leaning.test(view.own.text)) ||
+    (sharesClass(before.opening.view.own, forbidding) && allowing.test(view.own.text)))
+const leaning =
+  /^(?:(?:and|but|so|also) )?(?:(?:they|both|neither|she|he)(?![\p{L}])|it (?!is|was|['’]s|would|will be)|no \p{L}{3,}(?: \p{L}{3,})?, no \p{L}{3,})/u
+const allowing =
+  /^(?:(?:and|but|only|just) )?(?!\p{L}*thing )\p{L}{2,15}ing (?:\p{L}{2,15} ){0,3}(?:is|are) (?:fine|ok(?:ay)?|allowed|all right)\W*$/u
 
 /** Does an item complete a rule that ends in a colon, or stand below a rule without being one itself? */
 function completes({ block, at, view }: Statement, before: Draft, isRule: boolean): boolean {
