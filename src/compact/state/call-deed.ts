@@ -44,6 +44,8 @@ export type CallDeed =
       readonly searches?: true
       /** Its exit code says how all of it went: no step is followed by another whatever it ended in. */
       readonly isOneChain?: true
+      /** It prints in the end how the step before exited, behind these words: `echo "rc=$?"`. */
+      readonly codeLabel?: string
       /** What the agent said beside it that it does, where it says that it changes something. */
       readonly purpose?: string
     }
@@ -153,12 +155,20 @@ function commandLine(command: string): string {
   const mark = /(?<!<)<<-?\s{0,3}["']?(\w{1,40})/.exec(first)?.[1]
   const told = first.replace(settingUp, "").replace(trimming, "")
   if (mark === undefined) return steppedLine(told)
-  const [at, typed] = [written.indexOf(first), written[written.indexOf(first) + 1] ?? ""]
+  const at = written.indexOf(first)
+  const typed = (asksDatabase.test(first) ? mainStatement(written.slice(at + 1)) : undefined) ?? written[at + 1] ?? ""
   // What is changed behind the text is as much of the command as what takes it.
   const end = written.findIndex((line, n) => n > at && line.trim() === mark)
   const rest = end < 0 ? [] : written.slice(end + 1).filter(changesForCertain)
   return steppedLine([`${told} (${oneLine(typed, rest.length === 0 ? maxTyped : maxTyped / 2)})`, ...rest].join("; "))
 }
+
+/** Of what is typed into the client of a database the line that changes something, or the first that does more than open a transaction. */
+const mainStatement = (lines: readonly string[]): string | undefined =>
+  lines.find((line) => changesData.test(line)) ?? lines.find((line) => !opensStatement.test(line))
+const asksDatabase =
+  /(?:^|[\s;&|/])(?:psql|mysql|mariadb|sqlite3|duckdb|sqlcmd|sqlplus|snowsql|clickhouse-client)\s[^\n]*<</
+const opensStatement = /^\s*(?:begin|start transaction|commit|set|use|pragma|\\\w|--|\.\w)(?![\w.])/i
 
 /** What is typed into a command says what it is about with its first words. */
 const maxTyped = 80
@@ -248,6 +258,10 @@ function commandNature(
   // What a program does to files that it names is said of the files.
   const acts = isTold ? programActs.test(program) : programWrites.test(program)
   if (isProgram) return acts ? "yes" : isTold ? "check" : "no"
+  if (asksDatabase.test(program)) {
+    const typed = program.slice(program.indexOf("\n", program.indexOf("<<")) + 1)
+    if (changesData.test(typed) && !/^\s*rollback\b/im.test(typed)) return "yes"
+  }
   // What is run on another host stands in quotes.
   const bare = command
     .slice(0, 4_000)
@@ -398,8 +412,10 @@ export function commandDeed(tool: string, input: unknown, command: string): Call
     ...present({ purpose }),
     ...(!isProgram && endsInSearch(command) ? { searches: true } : {}),
     ...(isProgram || hidesCode.test(command) ? {} : { isOneChain: true }),
+    ...present({ codeLabel: printedCode.exec(command.slice(-200))?.[1] }),
   }
 }
+const printedCode = /(?:^|[\n;|&]\s{0,3})echo ["']?([\w .:=-]{0,30}?)\$\{?(?:\?|PIPESTATUS\[0\])\}?["']?\s*$/
 /** In a text in quotes too: it may be what is run. */
 const hidesCode = /[|;\n]/
 

@@ -42,7 +42,15 @@ export const callOutcome = createPerObject((result: ToolResultPart, deed: CallDe
 
 /** How a call ended where that is told by more than its words. */
 const toldFlag = (deed: CallDeed, text: ResultText): boolean | undefined =>
-  complains(deed, text) ?? reports(deed, text) ?? exits(deed, text)
+  complains(deed, text) ?? reports(deed, text) ?? printsCode(deed, text) ?? exits(deed, text)
+
+/** What a command printed in the end, behind its own words, of how the step before exited. */
+function printsCode(deed: CallDeed, { tail }: ResultText): true | undefined {
+  if (deed.type !== "command" || deed.codeLabel === undefined) return undefined
+  const last = tail.trimEnd().split("\n").at(-1)?.trim() ?? ""
+  return last.startsWith(deed.codeLabel.trim()) && lastCode.test(last) ? true : undefined
+}
+const lastCode = /(?<!\d)[1-9]\d{0,2}$/
 
 /** A good exit code speaks for all of a command in which nothing hides one, and for one that only looks, whatever that shows. */
 const exits = (deed: CallDeed, { exitedWell }: ResultText): false | undefined =>
@@ -206,6 +214,8 @@ const isNameOf = ({ key, value }: Leaf): boolean =>
 const standKey =
   /(?:^|_)(?:status|state|total|amount|balance)$|(?:Status|State|Total|Amount|Balance)$|^(?:stan|estado|stato|statut|état|etat|zustand|durum|tila|tilstand|状态|状態|상태)$/i
 const saysNothing = /^(?:ok|okay|success|successful|succeeded|saved|stored|recorded|added|true|1|200)$/i
+/** How something stands, as programs write it. */
+const stateWord = /^(?:[A-Z]{4,}(?:_[A-Z]{2,}){0,3}|(?!ok|success)[a-z]{3,20}ed)$/
 const maxMade = 4
 const leastOthers = 3
 /** A name that says by itself that it is one, under whatever key: `HTL-90417`. */
@@ -260,7 +270,9 @@ function madeBy(
   ).filter((leaf) => !others(leaf))
   // Beside a name, that it is "ok" says nothing.
   const isStand = ({ key, value }: Leaf): boolean =>
-    (standKey.test(key) && !(names.length > 0 && saysNothing.test(String(value)))) || isBooked(key, value)
+    ((standKey.test(key) || (key === "result" && stateWord.test(String(value)))) &&
+      !(names.length > 0 && saysNothing.test(String(value)))) ||
+    isBooked(key, value)
   const stands = all.filter((leaf) => isTop(leaf) && isStand(leaf) && isNew(leaf.value))
   const main = [...names, ...stands]
   const told = Map.groupBy(main.length > 0 ? main : saidBeside(all, isNew), ({ key }) => key)

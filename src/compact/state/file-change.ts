@@ -168,7 +168,9 @@ export function filesInPatch(text: string): readonly FileDeed[] {
       removed: removed.length,
       names: names.length > 0 ? names : firstWords([...added, ...removed]),
     }
-    return deed === "deleted" ? { path, deed } : { path, deed, change }
+    if (deed === "deleted") return { path, deed }
+    const isSwap = deed === "edited" && added.length > 0 && removed.length > 0
+    return { path, deed, change, ...(isSwap ? { swap: { old: removed.join("\n"), fresh: added.join("\n") } } : {}) }
   })
 }
 

@@ -459,7 +459,10 @@ function choiceDrafts({ offered, work, talk }: Reading): readonly NoteDraft[] {
   const isByNumber = byNumber.test(reply)
   const isOld = (talk.at(-1)?.at ?? 0) - offered.at > (isByNumber ? recentChoice : recentOffer)
   const isActedOn = [...work.runs.values()].some(({ kind, at }) => kind === "act" && at > offered.at)
-  return isOld || (isActedOn && !isByNumber) ? [] : [offeredDraft(offered, reply)]
+  if (isOld || (isActedOn && !isByNumber)) return []
+  const draft = offeredDraft(offered, reply)
+  // Once it was acted on, it only says what the numbers in the user's words stood for.
+  return [isActedOn ? { ...draft, kind: "finding", worth: numbersWorth } : draft]
 }
 
 /** What the user said yes to before the latest words, until something was done about it. */
@@ -469,6 +472,8 @@ function agreedDrafts({ agreed, before, offered, work, talk }: Reading): readonl
   const isActedOn = [...work.runs.values()].some(({ kind, at }) => kind === "act" && at > agreed.at)
   return isOld || isActedOn ? [] : [agreedDraft(agreed.proposal, agreed.reply)]
 }
+
+const numbersWorth = 5
 
 /** Messages after which a choice is one that the user let go. */
 const recentOffer = 12

@@ -634,3 +634,36 @@ test("an edit that puts back what the one before took out leaves no change", () 
   expect(told(...there, ...back)).toBe("`/dao.kt`: changes undone")
   expect(told(...edit("x", "y"), ...there, ...back)).toBe("`/dao.kt`: edited (+1 −1)")
 })
+
+test("who reissues or unblocks something changes it, and what an agent says it is at is no act", () => {
+  const issued = used("reissue_card", { card: "C-1" }, '{"issued":true,"card":"C-1","new_card":"C-2048"}')
+  expect(lines(issued, "act").join()).toContain("reissue_card")
+  expect(lines(used("unblock_number", { number: "88" }, '{"ok":true}'), "act")).toHaveLength(1)
+  const topic = { title: "Calibration", strategic_intent: "Read the files first" }
+  expect(lines(used("update_topic", topic, 'Current topic: "Calibration"'), "act", "call", "lookup")).toEqual([])
+})
+
+test("what was accepted and declined since is told as it stands", () => {
+  const asked = used("move_visit", { visit: "V-7" }, '{"request_id":"RQ-55","visit":"V-7","result":"ACCEPTED"}')
+  expect(lines(asked, "act")).toEqual(["`move_visit(visit=V-7)`: request_id=RQ-55, result=ACCEPTED"])
+  const history = [
+    { at: "2026-04-20T10:36", event: "PARTNER_DECLINED", reason: "CREW_CAPACITY", request_id: "RQ-55" },
+    { at: "2026-04-20T10:34", event: "REQUESTED", request_id: "RQ-55" },
+  ]
+  const seen = used("get_visit", { visit: "V-7" }, JSON.stringify({ visit_id: "V-7", status: "CONFIRMED", history }))
+  expect(lines([...asked, ...seen], "act")).toEqual([
+    "`move_visit(visit=V-7)`: request_id=RQ-55, result=PARTNER_DECLINED (CREW_CAPACITY)",
+  ])
+})
+
+test("a list that was answered by its numbers and acted on says what they stood for, and not where work stopped", () => {
+  const turns = [
+    assistant("Findings:\n\n1. The lock is held for 40 s.\n2. Down drops no constraint.\n\nWhich of them shall I fix?"),
+    user("1 yes, 2 is nonsense"),
+    ...used("bash", { command: "git commit -am 'Shorter lock'" }, "[main 1a2b3c4] Shorter lock"),
+    assistant("Committed."),
+    user("Now the second table."),
+  ]
+  expect(lines(turns, "current").join()).not.toContain("Offered")
+  expect(lines(turns, "finding").join()).toContain("1. The lock is held for 40 s.")
+})

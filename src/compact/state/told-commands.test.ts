@@ -452,3 +452,32 @@ test("a call whose result never came is neither done nor failed", () => {
     "`git push`: result unknown",
   ])
 })
+
+test("statements that are typed into the client of a database are an act, told by the one that changes something", () => {
+  const typed = (statements: string, output: string) =>
+    lines(used("bash", { command: `psql shop <<'SQL'\nbegin;\n${statements}\nSQL` }, output), "act", "error")
+  expect(typed("create table ops.dup (like raw.rows);\ncommit;", "BEGIN\nCREATE TABLE\nCOMMIT")).toEqual([
+    "`psql shop <<'SQL' (create table ops.dup (like raw.rows);)`: CREATE TABLE",
+  ])
+  expect(typed("select count(*) from raw.rows;", "BEGIN\n count\n-------\n 4")).toEqual([])
+  expect(typed("delete from raw.rows;\nrollback;", "BEGIN\nDELETE 4\nROLLBACK")).toEqual([])
+})
+
+test("an exit code that a command prints itself is heeded", () => {
+  const command = 'psql shop -f add.sql\necho "rc=$?"'
+  const failed = used("bash", { command }, 'CREATE TABLE\nERROR:  role "reader" does not exist\nrc=3')
+  expect(lines(failed, "error").join()).toContain('role "reader" does not exist')
+  expect(lines(used("bash", { command }, "CREATE TABLE\nrc=0"), "error")).toEqual([])
+})
+
+test("a patch that could not be applied changed nothing, and one that puts back what another took out leaves no change", () => {
+  const patch = (out: string, fresh: string) =>
+    `*** Begin Patch\n*** Update File: src/a.sql\n@@\n-${out}\n+${fresh}\n*** End Patch`
+  const well = "Exit code: 0\nWall time: 0.1 seconds\nOutput:\nSuccess. Updated the following files:\nM src/a.sql\n"
+  const missed = "apply_patch verification failed: Failed to find expected lines in src/a.sql:\nselect 1"
+  expect(lines(used("apply_patch", patch("select 1", "select 2"), missed), "file")).toEqual([])
+  const [there, back] = [patch("select one", "select two"), patch("select two", "select one")]
+  const changed = used("apply_patch", there, well)
+  expect(lines(changed, "file").join()).toContain("edited")
+  expect(lines([...changed, ...used("apply_patch", back, well)], "file")).toEqual(["`src/a.sql`: changes undone"])
+})

@@ -14,8 +14,9 @@ for (const [verb, known] of wordSetsOf(verbs)) for (const word of known) if (!ve
 /** Names longer than this are nobody's tool. */
 const maxNameLength = 120
 
-/** Tools that keep the agent's own plan; `change_plan` of a provider sells one. */
-const planTool = /(?:^|__)(?:(?:update|write|set|create|make|exit|enter)_?)?plan(?:_?mode|ner)?$/i
+/** Tools that keep the agent's own plan, or say what it is at; `change_plan` of a provider sells one. */
+const planTool =
+  /(?:^|__)(?:(?:(?:update|write|set|create|make|exit|enter)_?)?plan(?:_?mode|ner)?|update_topic|report_intent)$/i
 /** Who opens one of these makes it; who opens anything else looks at it. */
 const opened = /^(?:ticket|case|dispute|account|issue|incident|claim|request|order|pr|pull)$/
 
@@ -32,19 +33,27 @@ export function toolVerb(tool: string): ToolVerb | undefined {
     .normalize("NFD")
     .replace(/\p{Mn}/gu, "")
     .split(/[^a-z\d]+/)
-  const known = words.flatMap((word) => verbOf.get(word) ?? [])
-  const telling = words.filter((word) => !weak.has(word)).flatMap((word) => verbOf.get(word) ?? [])
+  const known = words.flatMap((word) => verbIn(word) ?? [])
+  const telling = words.filter((word) => !weak.has(word)).flatMap((word) => verbIn(word) ?? [])
   if (words[0] === "open" && words.some((word) => opened.test(word))) return "change"
   if (identifies.test(words.join(" "))) return "change"
   if (known.includes("list")) return "list"
   // `pods_log` shows one; `log_call` writes one.
   if (words.length > 1 && words.at(-1) === "log" && !words.some((word) => logs.has(word))) return "lookup"
   // Some names begin with what they are about: `mail_search`, `order_status`, `queue_submit`.
-  const first = words.findIndex((word) => verbOf.has(word) && !weak.has(word))
+  const first = words.findIndex((word) => verbIn(word) !== undefined && !weak.has(word))
   const isNoun = nouns.has(words[first] ?? "") && words.slice(first + 1).some((word) => verbOf.has(word))
   const does = (isNoun ? telling[1] : telling[0]) ?? known[0]
   return does === "finish" && words.length > 1 && !endsWork.test(words.join(" ")) ? "change" : does
 }
+
+/** `reissue`, `unblock` and `deactivate` change something because `issue`, `block` and `activate` do. */
+function verbIn(word: string): ToolVerb | undefined {
+  const verb = verbOf.get(word)
+  const within = verb === undefined ? verbOf.get(prefixed.exec(word)?.[1] ?? "") : undefined
+  return within === "change" || within === "service" ? within : verb
+}
+const prefixed = /^(?:re|un|de|dis)([a-z]{4,})$/
 
 /** Words that are the name of a thing as often as what is done. */
 const nouns = wordSet(...lists.nouns)

@@ -8,7 +8,7 @@ import { oneLine } from "../summary/summary.ts"
 import { isAnnouncement, partLabels } from "./assistant-findings.ts"
 import type { CallDeed } from "./call-deed.ts"
 import type { NoteDraft } from "./note-draft.ts"
-import { printedByCommand } from "./outcome-of.ts"
+import { parseJson, printedByCommand } from "./outcome-of.ts"
 import { isScreen } from "./page-elements.ts"
 import { type FactRecord, joinRecords, recordsIn, recordText } from "./records.ts"
 import { resultText, withoutEnvelope } from "./result-text.ts"
@@ -104,6 +104,7 @@ const stateRow = new RegExp(`^[ \\t]{0,20}(?:(\\d{1,6})[ \\t]+)?${jobState}(?![\
 
 /** How the jobs stand that a command lists or asks for; of one in many parts, how many of them stand how. */
 export function noteJobs({ jobs }: Values, { deed }: OpenCall, result: ToolResultPart, { at }: Doing): void {
+  if (deed.type === "call") for (const [id, state] of eventStates(resultText(result).whole)) jobs.set(id, { state, at })
   if (deed.type !== "command") return
   const { head, whole = head } = printedByCommand(resultText(result))
   if (!anyState.test(whole)) return
@@ -121,6 +122,34 @@ export function noteJobs({ jobs }: Values, { deed }: OpenCall, result: ToolResul
   )
   if (rows.length > 0) jobs.set(only, { state: rows.slice(0, 4).join(", "), at })
 }
+
+/**
+ * How each thing stands that the events or members of an answer name by one id: `{"event": "PARTNER_DECLINED", "request_id": "RQ-5518"}`. Of
+ * several with a time the latest counts, of others the last.
+ */
+function eventStates(answer = ""): ReadonlyMap<string, string> {
+  const states = new Map<string, { readonly state: string; readonly time: string }>()
+  if (!/^\s*[[{]/.test(answer) || !answer.includes('"event"')) return new Map()
+  const visit = (value: unknown, depth: number): void => {
+    if (typeof value !== "object" || value === null || depth > maxEventDepth) return
+    const entries: readonly (readonly [string, unknown])[] = Object.entries(value).slice(0, maxEvents)
+    const ids = entries.filter(([key, own]) => eventId.test(key) && typeof own === "string" && /\d/.test(own))
+    const [told] = entries.flatMap(([key, own]) => (key === "event" && typeof own === "string" ? [own] : []))
+    const id = ids[0]?.[1]
+    if (told !== undefined && ids.length === 1 && typeof id === "string" && eventWord.test(told)) {
+      const textUnder = (wanted: RegExp): string =>
+        entries.flatMap(([key, own]) => (wanted.test(key) && typeof own === "string" ? [own] : []))[0] ?? ""
+      const [time, why] = [textUnder(/^(?:at|ts|time|timestamp|date)$/), textUnder(/^(?:reason|cause|code)$/)]
+      if (time >= (states.get(id)?.time ?? "")) states.set(id, { state: why === "" ? told : `${told} (${why})`, time })
+    }
+    for (const [, own] of entries) visit(own, depth + 1)
+  }
+  visit(parseJson(answer), 0)
+  return new Map([...states].map(([id, { state }]) => [id, oneLine(state, maxState)]))
+}
+const eventId = /(?:^|_)(?:id|ref|number)$|[a-z](?:Id|Ref|Number)$/
+const eventWord = /^[A-Za-z][A-Za-z_ -]{2,40}$/
+const [maxEventDepth, maxEvents, maxState] = [5, 200, 60]
 
 const stateKey = /^(?:state|status|stan|estado|stato|statut|état|etat|zustand|durum|tila|状态|状態|상태)$/i
 

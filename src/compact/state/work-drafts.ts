@@ -71,7 +71,7 @@ function withState(run: Run, states: States): Run {
     : [...told, `state=${later.state}`]
   return { ...run, outcome: { ...outcome, value: value.join(", ") } }
 }
-const stateKey = /^(?:state|status|stan|estado|stato|statut|état|etat|zustand|durum|tila|状态|状態|상태)=/i
+const stateKey = /^(?:state|status|result|stan|estado|stato|statut|état|etat|zustand|durum|tila|状态|状態|상태)=/i
 
 const rewrites =
   /\bgit (?:-\S+ \S+ )?(?:rebase(?! --abort)|pull\b[^;&|]{0,80} (?:--rebase|-r)\b|reset (?:-\S+ )*(?:HEAD[~^]|[\da-f]{7})|commit\b.{0,200} --amend|filter-)/

@@ -297,7 +297,7 @@ const cases: readonly Case[] = [
     by: "a meter that counts a message as much larger than its text",
     run: () => sendCompacted([goal, ...talk, question], { budgetTokens: 660, meter: framingMeter() }),
     // The fallback is drafted again for less until it fits.
-    rejected: [["over-budget"], ["over-budget"], ["over-budget"]],
+    rejected: [["over-budget"], ["over-budget"], ["over-budget"], ["over-budget"]],
     sent: "What is left to do?",
   },
   {
