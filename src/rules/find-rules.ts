@@ -126,7 +126,7 @@ function withReferent(text: string, draft: Draft, from: number): Draft {
 /** A command of a few words whose object is a pronoun, or a ban on everything with something that is named before. */
 const pointsBack = new RegExp(
   String.raw`^no \p{L}{3,15}, no [\p{L} ,]{3,60}, (?:nothing|nada|nichts|rien|niente|niets)(?![\p{L}])|` +
-    String.raw`^(?:(?:so|and|but|please|pls|then),? )?(?:never|always|don['’]?t(?: ever)?|do not(?: ever)?|only) ` +
+    "^(?:(?:so|and|but|please|pls|then),? )?(?:never|always|don['’]?t(?: ever)?|do not(?: ever)?|only) " +
     String.raw`\p{L}{2,12}(?: (?:on|at|to|with|into|from))? (?:that|this|it|them|those|these)` +
     String.raw`(?: (?:again|please|either|at all|anymore|any more|ever))?\s{0,2}(?:[.!,;)\n]|$)`,
   "iu",

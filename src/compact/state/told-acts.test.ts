@@ -640,7 +640,7 @@ test("who reissues or unblocks something changes it, and what an agent says it i
   expect(lines(issued, "act").join()).toContain("reissue_card")
   expect(lines(used("unblock_number", { number: "88" }, '{"ok":true}'), "act")).toHaveLength(1)
   const topic = { title: "Calibration", strategic_intent: "Read the files first" }
-  expect(lines(used("update_topic", topic, 'Current topic: "Calibration"'), "act", "call", "lookup")).toEqual([])
+  expect(lines(used("update_topic", topic, 'Current topic: "Calibration"'), "act", "command", "lookup")).toEqual([])
 })
 
 test("what was accepted and declined since is told as it stands", () => {
