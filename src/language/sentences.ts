@@ -74,7 +74,8 @@ export function sentencesIn(text: string, span: Span): readonly Span[] {
       typed ??= isTyped(own)
       if (endsSentence(text, start, at, end, typed)) take(end)
     } else {
-      if (endsLine(text, lineStart, at, end)) take(end)
+      typed ??= isTyped(own)
+      if ((typed && isStop(text.charCodeAt(at - 1))) || endsLine(text, lineStart, at, end)) take(end)
       lineStart = end
     }
   }
@@ -104,9 +105,13 @@ function endsSentence(text: string, start: number, at: number, end: number, type
   if (isFullStop && mayShorten(text, start, at) && noEnd.test(text.slice(Math.max(start, at - 8), at))) return false
   if (typed && isFullStop && end === at + 1 && at - start >= 3) {
     if (isSmallAt(text, at - 1) && isSmallAt(text, at - 2) && isSmallAt(text, at - 3)) return true
+    if (endsInNumber.test(text.slice(Math.max(start, at - 8), at))) return true
   }
   return !isFullStop || !isBehindBlank || !isSmallAt(text, end + 1)
 }
+
+/** A number of a ticket or a year, or a bracket: no ordinal, behind which a stop ends nothing. */
+const endsInNumber = /(?:\d{3}|[a-zA-Z]-?\d{1,2}|[)\]])$/
 
 /** A line end that is written out, as in "\\n". */
 const isEscapedBlank = (text: string, at: number): boolean => {

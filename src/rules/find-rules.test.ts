@@ -560,3 +560,35 @@ test("what is called off lays nothing down", () => {
   expect(texts("Stop there, forget the sweep: the vendor runs one from tonight.", "user")).toEqual([])
   expect(texts("Never drop that table without asking me.", "user")).toHaveLength(1)
 })
+
+test("rules that are announced behind what is to be done are found, each of them", () => {
+  const taking =
+    'The day shift left two tickets unassigned: 4411 (till 3) and 4412 (till 9), both tagged "maybe fraud". Put the ticket to Open under my name.\n\n' +
+    "Ground rules so nobody gets hurt: nothing in the 172.16.9.0/24 range gets rebooted without me. Customers are called by the branch, never by us. Notes in English, short, and no guesses."
+  expect(texts(taking, "user")).toEqual([
+    "Ground rules so nobody gets hurt: nothing in the 172.16.9.0/24 range gets rebooted without me.",
+    "Customers are called by the branch, never by us.",
+    "Notes in English, short, and no guesses.",
+  ])
+  const typed =
+    "ok good. then fix it please, the ticket is OPS-2231.\na few things so i don't have to keep saying them: commit messages in english. sql keywords lower case. pushing is my job, never yours."
+  expect(texts(typed, "user")).toEqual([
+    "a few things so i don't have to keep saying them: commit messages in english.",
+    "sql keywords lower case.",
+    "pushing is my job, never yours.",
+  ])
+})
+
+test("who asks to be asked first means it, and what is called a rule behind its comma is one", () => {
+  const amongTasks =
+    "Go ahead: freeze till 3 and till 9 and the two cards. Send the slip to the branch. Tell Ines. And raise it to P2. "
+  expect(texts(`${amongTasks}No refunds to anybody on the staff list without asking me.`, "user")).toEqual([
+    "No refunds to anybody on the staff list without asking me.",
+  ])
+  expect(
+    texts("Samples only go out below 0.8 and never on the residual, that is the rule of the lab.", "user"),
+  ).toEqual(["Samples only go out below 0.8 and never on the residual, that is the rule of the lab."])
+  expect(
+    texts("We need a table of rejects, everything below zero goes there instead of into readings.", "user"),
+  ).toEqual([])
+})

@@ -118,13 +118,17 @@ function asksFor(said: Said): boolean {
       if (
         next <= at + shortReach &&
         isIn(said, next, determiners) &&
-        (isText(said, next + 1) || isText(said, next + 2))
+        (isText(said, next + 1) || isText(said, next + 2)) &&
+        !(wordAt(said, at) === "put" && isIn(said, next + 1, kept))
       )
         return true
     }
   }
   return false
 }
+
+/** "Put the ticket to In Progress": what stands in a system is moved there, and not handed over. */
+const kept = wordSet("ticket issue task story card")
 
 /** "Is this clause fair?" */
 const asksAboutText = (said: Said): boolean =>
@@ -397,10 +401,19 @@ const tellsTail =
 /** What happens rather than is said: "the page just fired: …" goes on in the speaker's own words. */
 const happenVerbs = wordSet(...lists.happening)
 
-/** A word for saying: a known one, or any verb in the past at the end of the lead ("someone tweeted:"). */
+/**
+ * A word for saying: a known one, or any verb in the past behind who did it at the end of the lead ("someone tweeted:"). In "he left three
+ * alerts unworked: …" it says how things are.
+ */
 const tellsAt = (said: Said, at: number): boolean =>
   isIn(said, at, tellVerbs) ||
-  (at > 0 && at === said.words.length - 1 && /^[a-z]{3,}ed$/.test(wordAt(said, at)) && !isIn(said, at, happenVerbs))
+  (at > 0 &&
+    at <= maxSubject &&
+    at === said.words.length - 1 &&
+    /^(?!un)[a-z]{3,}ed$/.test(wordAt(said, at)) &&
+    !isIn(said, at, happenVerbs))
+/** Words that name who says something. */
+const maxSubject = 6
 
 function endsTelling(said: Said): boolean {
   const at = said.words.findLastIndex((_, n) => tellsAt(said, n))

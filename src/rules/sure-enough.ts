@@ -1,5 +1,6 @@
 import { letters } from "../language/letters.ts"
 import { anyOf } from "../language/word-lists.ts"
+import words from "./rule-words.json" with { type: "json" }
 import { isStandingCommand, orderOf } from "./standing-command.ts"
 import { clausesOf, type Register } from "./statement-score.ts"
 import { endsInColon, type Statement } from "./statements.ts"
@@ -53,7 +54,11 @@ export function neighbourhood(statements: readonly Statement[], scores: readonly
 
 /** "My rules for the whole project: raw/ is read-only. Seed 4171 everywhere. Figures as PDF." */
 const announcesSeveral = (lead: Reading, labels: ReadonlySet<string>): boolean =>
-  severalRules.test(lead.text) && announces(lead, labels)
+  (severalRules.test(lead.text) && announces(lead, labels)) ||
+  (severalThings.test(lead.text) && thatLast.test(lead.text) && !labels.has(lead.text))
+/** "Two things that always hold: …", "a few things up front so that I needn't keep repeating them: …". */
+const severalThings = new RegExp(`(?<![\\p{L}])${anyOf(words.someThings)}(?![\\p{L}])`, "iu")
+const thatLast = new RegExp(`(?<![\\p{L}])${anyOf(words.repeating, words.sayingAgain)}(?![\\p{L}])`, "iu")
 const severalRules =
   /(?<![\p{L}])(?:rules|constraints|guidelines|conventions|principles|regeln|vorgaben|grundregeln|règles|regles|consignes|reglas|normas|regras|regole|regels|afspraken|zasady|pravidla|regler|kurallar\p{L}{0,4}|правила)(?![\p{L}])|规矩|规则|規則|ルール|규칙/iu
 
@@ -132,7 +137,8 @@ function thresholdOf(statements: readonly Statement[], n: number, scores: readon
   if (asksWhat.test(view.own.text)) return sureTalk
   if (view.isItem && around.lists.has(view.over.text)) return listedTalk
   if (callsBack(view.own) && n > 0) return sureTalk
-  if (calledBehind(view) || around.announced[n] === true || around.follows[n] === true) return calledTalk
+  if (calledBehind(view) || callsItself(view.own) || around.announced[n] === true || around.follows[n] === true)
+    return calledTalk
   // What is less sure than this is a rule nowhere else.
   if ((scores[n] ?? 0) <= announcedTalk) return forbidsForGood(view.own.text) ? calledTalk : thresholds.talk
   if (isAnnounced(statements, n, scores, around)) return announcedTalk
@@ -151,8 +157,20 @@ function thresholdOf(statements: readonly Statement[], n: number, scores: readon
   const isCommand = isStandingCommand(view.own) || isLed
   // Who starts with never or always and a verb mostly means it, also at some length.
   if (isCommand || isBareBan(view)) return easedTalk + crowd / 2
-  return (sharesClass(view.own, lastingClass) ? lastingTalk : isEver ? everTalk : thresholds.talk) + crowd
+  if (bansUnasked.test(view.own.text)) return everTalk
+  const isLasting = sharesClass(view.own, lastingClass) || beforeAny.test(view.own.text)
+  if (!isLasting && !isEver && needsThing.test(view.own.text)) return sureTalk
+  return (isLasting ? lastingTalk : isEver ? everTalk : thresholds.talk) + crowd
 }
+/** "No resets without asking me": who asks to be asked means it, whatever else the message is about. */
+const bansUnasked =
+  /^(?:(?:and|so|but|please) )?(?:no|nothing|nobody|no one|none|don['’]?t|do not|never)(?![\p{L}]).{0,160}(?<![\p{L}])(?:without|unless|until|before) (?:first )?(?:(?:asking|telling|checking with|consulting) (?:me|us)|(?:i|we)(?:['’]ve)? (?:say|said|approve|confirm|agree|ok|okay)|my (?:ok|okay|approval|say-so|go-ahead|consent|permission))(?![\p{L}])/iu
+/** "We need a table of rejects, everything below zero goes there": what is to be built is described. */
+const needsThing =
+  /^(?:(?:and|also|next|so|then|now),? )?(?:(?:we|i) need|wir brauchen|ich brauche|il (?:me|nous) faut|j['’]ai besoin d['’]|necesito|necesitamos|preciso de|precisamos de|ci serve|mi serve) ?(?:an?|eine?n?|une?|uma?|unas?) /iu
+/** "I want a backup before anything is deleted". */
+const beforeAny =
+  /(?<![\p{L}])before (?:anything|anybody|anyone|any (?:\p{L}+ ){1,3})(?:is|are|gets?|goes?|leaves?|touch\p{L}*)(?![\p{L}])/iu
 /** "… . That is a rule of the house." calls what stands before it one, and is none itself. */
 const calledBehind = ({ after }: Statement["view"]): boolean => after.text !== "" && callsBack(after)
 const callsBack = (reading: Reading): boolean =>
@@ -162,6 +180,13 @@ const callsBack = (reading: Reading): boolean =>
   // Behind a colon or a dash stands what it announces.
   !/[:：–—]| - /.test(reading.text)
 const maxCall = 14
+/** "Wells go out below 0.9 only, that is the rule of the lab." */
+const callsItself = ({ text }: Reading): boolean => {
+  const at = /.*[,;–—](?= )/u.exec(text)?.[0].length ?? 0
+  return at > 0 && text.slice(0, at).split(" ").length >= leastCalled && callsBack(readWords(text.slice(at + 1)))
+}
+/** Fewer words are the name of a rule, or ask for it to be noted. */
+const leastCalled = 6
 const isBrief = ({ text, count }: Reading): boolean => text !== "" && count <= maxCall && !endsAsking.test(text)
 const pointing =
   /^(?:(?:and|und|et|y|e|en|och|i|ve|и|а) )?(?:(?:this|that|it|those|these|das|dies|ca|cela|eso|esto|isso|isto|questo|questa|dat|dit|det|to|bu|это|то)(?![\p{L}])|c'est|ce sont|es (?:una?|la)(?![\p{L}])|이건|이것|그건|그것|これ|それ|这|這|那)/u

@@ -1,6 +1,8 @@
 import { lazy } from "../language/lazy.ts"
+import { anyOf } from "../language/word-lists.ts"
 import type { Span } from "../message/message.ts"
 import { speakerBias, speakerWeightStep, speakerWeights } from "./generated/speaker-weights.ts"
+import words from "./rule-words.json" with { type: "json" }
 import {
   firstSign,
   formOfLine,
@@ -31,9 +33,14 @@ export function isAnothers(text: string, sentence: Span, pages: readonly Span[])
   if (!holdsTwo.test(text)) return false
   // Where a paste was found beside the user's words, who says what is known already.
   const isWhole = pages.length === 1 && pages[0]?.start === 0 && pages[0].end === text.length
-  const least = !isWhole ? surelyPasted : text.includes("\n") ? surelyAnothers : onOneLine
+  const isUnderLead = ruleLead.test(lineUpTo(text, sentence))
+  const least = !isWhole ? surelyPasted : isUnderLead ? besideLead : text.includes("\n") ? surelyAnothers : onOneLine
   return speakerScore(text, sentence) > least
 }
+/** Who says on the same line that rules follow lays them down, as far as no paste is found. */
+const ruleLead = new RegExp(`^\\W*(?:\\p{L}+ ){0,3}${anyOf(words.leadingIn)}(?![\\p{L}])[^:：\\n]{0,60}[:：]`, "iu")
+const besideLead = 2
+const lineUpTo = (text: string, { start, end }: Span): string => text.slice(text.lastIndexOf("\n", start - 1) + 1, end)
 /** Signs between what one says and what another does. */
 const holdsTwo = /(?<!\d):|:(?!\d)|[\n："“”„«»「—–]| - |['‘]\p{L}/u
 
