@@ -3,7 +3,7 @@ import { anyOf } from "../../language/word-lists.ts"
 import { createRecent } from "../../message/recall.ts"
 import { maxLineLength, type NoteKind, oneLine, weightOf } from "../summary/summary.ts"
 import lists from "./cue-words.json" with { type: "json" }
-import { announces, asksUser, courteous, decides, finds, sentencesOf } from "./cues.ts"
+import { announces, asksUser, courteous, decides, finds, sentencesOf, voids } from "./cues.ts"
 import type { NoteDraft } from "./note-draft.ts"
 import type { Doing } from "./work.ts"
 
@@ -189,17 +189,37 @@ const sameShareOf = (words: number): number => (words <= 5 ? 0.5 : 0.6)
 /** Of fewer words than this nobody can tell. */
 const leastShared = 3
 const isThought = ({ kind }: NoteDraft): boolean => kind === "decision" || kind === "finding"
+const comesToIt = (draft: NoteDraft): boolean => isThought(draft) || draft.kind === "conclusion"
 
-/** Of thoughts that say nearly the same, the latest; none that only repeats what the user said, and none from where it was turned down. */
+/** Where thoughts do not hold any more. */
+type Refuted = {
+  /** What was said there was turned down. */
+  readonly turnedDown: ReadonlySet<number>
+  /** Figures that were said to hold no more, and where. */
+  readonly voided: ReadonlyMap<string, number>
+}
+
+/**
+ * Of thoughts that say nearly the same, the latest; none that only repeats what the user said, none from where it was turned down, and none
+ * with a figure that was taken back since.
+ */
 export function latestThoughts(
   drafts: readonly NoteDraft[],
   said: readonly Said[],
-  turnedDown: ReadonlySet<number>,
+  { turnedDown, voided }: Refuted,
 ): readonly NoteDraft[] {
-  const isGone = (one: NoteDraft): boolean => turnedDown.has(one.at) || isSaid(one.text.replace(/…$/, ""), said)
-  const gone = new Set(drafts.filter((one) => isThought(one) && isGone(one)))
+  const isVoid = ({ text, at }: NoteDraft): boolean =>
+    voided.size > 0 && (text.match(eachFigure) ?? []).some((figure) => at < (voided.get(figure) ?? -1))
+  const isGone = (one: NoteDraft): boolean =>
+    turnedDown.has(one.at) || isVoid(one) || (isThought(one) && isSaid(one.text.replace(/…$/, ""), said))
+  const gone = new Set(drafts.filter((one) => comesToIt(one) && isGone(one)))
   return latestOf(gone.size === 0 ? drafts : drafts.filter((one) => !gone.has(one)))
 }
+
+/** Figures of which it is said that they hold no more: "The 7.43 from before is void". */
+export const figuresVoided = (sentences: readonly string[]): readonly string[] =>
+  sentences.filter((sentence) => voids.test(sentence)).flatMap((sentence) => sentence.match(eachFigure) ?? [])
+const eachFigure = /(?<![\w.,])(?:\d+[.,]\d+|\d{3,}|\p{Lu}{2,}-?\d+)(?![\w]|[.,]\d)/gu
 
 function latestOf(drafts: readonly NoteDraft[]): readonly NoteDraft[] {
   const thoughts = drafts.filter(isThought).slice(-maxThoughts)

@@ -28,6 +28,12 @@ export const objects = cue(
   words(...lists.objects),
 )
 
+/** The user has what was worked out done anew: it rested on something that was wrong. */
+export const redoes = cue(words(...lists.redoes))
+
+/** What was said before does not hold any more. */
+export const voids = cue(words(...lists.voids))
+
 /** The user takes back what was asked for. */
 export const withdraws = cue(`^(?:${anyOf(lists.interjections)}[,.! ]{1,3}){0,3}${anyOf(lists.withdraws)}`)
 

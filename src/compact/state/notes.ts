@@ -5,7 +5,13 @@ import { present } from "../../message/present.ts"
 import { createPerObject, createRecall } from "../../message/recall.ts"
 import { runSteps, type Steps } from "../../message/steps.ts"
 import { code, maxLineLength, maxNotes, type Note, oneLine, weightOf, withoutLineStart } from "../summary/summary.ts"
-import { type AssistantStatement, answerOf, latestThoughts, thoughtDrafts } from "./assistant-findings.ts"
+import {
+  type AssistantStatement,
+  answerOf,
+  figuresVoided,
+  latestThoughts,
+  thoughtDrafts,
+} from "./assistant-findings.ts"
 import {
   agreedDraft,
   answeredDraft,
@@ -24,6 +30,7 @@ import {
 import { type CallDeed, deedOf } from "./call-deed.ts"
 import { callOutcome, withMade } from "./call-outcome.ts"
 import { type Commitment, commitmentDrafts, commitmentsIn } from "./commitments.ts"
+import { sentencesOf } from "./cues.ts"
 import { finish, type NoteDraft } from "./note-draft.ts"
 import { type Outcome, outcomeOf, regrets } from "./outcome-of.ts"
 import { isScreen, screenText, withElement } from "./page-elements.ts"
@@ -106,6 +113,8 @@ type Reading = {
   readonly commitments: Commitment[]
   /** Where calls stand that the user did not let happen. */
   readonly turnedDown: Set<number>
+  /** Figures that hold no more, and where that was said. */
+  readonly voided: Map<string, number>
   /** The one whose output came last. */
   answeredCommand: WrittenCommand | undefined
 }
@@ -157,6 +166,7 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     written: undefined,
     commitments: [],
     turnedDown: new Set(),
+    voided: new Map(),
     answeredCommand: undefined,
   }
   const inText = actsInText(messages)
@@ -194,7 +204,7 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
   return keep(
     [
       ...said,
-      ...latestThoughts(drafts, talk, turnedDown),
+      ...latestThoughts(drafts, talk, { turnedDown, voided: reading.voided }),
       ...workDrafts(work, { newest: newestRequest(talk), isLeft, states: latestStates(reading.values) }),
       ...valueDrafts(reading.values, messages.length, turnedDown),
     ],
@@ -356,6 +366,7 @@ function readAnswer(reading: Reading, text: string, doing: Doing, inText: boolea
   mention(reading.values, text, doing.at, "assistant")
   noteThoughts(reading)
   reading.answer = answerOf(text, doing, reading.talk)
+  for (const figure of figuresVoided(reading.answer.sentences)) reading.voided.set(figure, doing.at)
   reading.isNoted = goesOn || inText
   reading.isLastWord = !goesOn
   if (reading.isNoted) reading.drafts.push(...thoughtDrafts(reading.answer))
@@ -380,6 +391,8 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
     return
   }
   mention(reading.values, text, doing.at, "other")
+  for (const figure of text.length <= maxSaid ? figuresVoided(sentencesOf(text)) : [])
+    reading.voided.set(figure, doing.at)
   const question =
     answer === undefined ? undefined : (chosenFrom(answer, text) ?? questionIn(answer) ?? agreedTo(text, answer))
   const asked =
@@ -406,6 +419,9 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
   reading.failedAct = undefined
   reading.gestured = false
 }
+
+/** A longer message is a paste: what holds no more in it is not said by the user. */
+const maxSaid = 1_500
 
 /** Does an answer begin by saying that something cannot be, or give that as one of its points? */
 const declines = ({ text }: AssistantStatement): boolean =>

@@ -667,3 +667,23 @@ test("a list that was answered by its numbers and acted on says what they stood 
   expect(lines(turns, "current").join()).not.toContain("Offered")
   expect(lines(turns, "finding").join()).toContain("1. The lock is held for 40 s.")
 })
+
+test("what was worked out of something wrong is told no more, nor what was taken back by its figures", () => {
+  const worked = [
+    user("Which of the five nodes are out of tolerance?"),
+    ...used("python", { code: "print(table)" }, "N01 15.10\nN02 14.80"),
+    assistant("The problem is node N01: it is off by 15.10 mm, and N02 by 14.80 mm."),
+  ]
+  const found = (said: string, answer = "Done, see the table."): string =>
+    lines([...worked, user(said), assistant(answer), user("Go on.")], "finding", "conclusion").join("\n")
+  expect(found("Fine. Now the report, please.")).toContain("15.10")
+  for (const said of [
+    "Oups, j'ai interverti les colonnes. Refais avec le bon ordre.",
+    "Sorry, I swapped the columns, please recompute it",
+    "Die Spalten waren vertauscht, rechne bitte nochmal",
+    "Me equivoqué de columna: rehazlo",
+  ])
+    expect(found(said)).not.toContain("15.10")
+  expect(found("Redo it for the other five as well.")).toContain("15.10")
+  expect(found("And the second day?", "The 15.10 from before is void: the rod was bent.")).not.toContain("off by 15.10")
+})

@@ -6,7 +6,7 @@ import { saidRules } from "../../rules/find-rules.ts"
 import { ownWords } from "../../rules/own-words.ts"
 import { type LineState, maxLineLength, type NoteKind, oneLine, plainWords, weightOf } from "../summary/summary.ts"
 import lists from "./cue-words.json" with { type: "json" }
-import { corrects, halts, objects, requests, sentencesOf, withdraws } from "./cues.ts"
+import { corrects, halts, objects, redoes, requests, sentencesOf, withdraws } from "./cues.ts"
 import { admits, type NoteDraft } from "./note-draft.ts"
 
 /** Said by the user at this place, after the assistant's last question, if there was one. */
@@ -204,11 +204,19 @@ const limits = new RegExp(
 )
 const shortLimit = 160
 
-/** Where the user answered with an objection to what the assistant had just said. A bare no to a question is an answer. */
+/**
+ * Where the user answered with an objection to what the assistant had just said, and all of the turn where it is to be worked out anew. A
+ * bare no to a question is an answer.
+ */
 export const objectedTo = (talk: UserTalk): readonly number[] =>
-  talk.flatMap(({ text, at, asked }) =>
-    objects.test(text.slice(0, objection)) && (asked === undefined || !denies.test(text)) ? [at - 1] : [],
-  )
+  talk.flatMap(({ text, at, asked }, n) => {
+    const said = text.slice(0, objection)
+    if (redoes.test(said)) {
+      const turn = (talk[n - 1]?.at ?? -1) + 1
+      return Array.from({ length: at - turn }, (_, step) => turn + step)
+    }
+    return objects.test(said) && (asked === undefined || !denies.test(text)) ? [at - 1] : []
+  })
 const denies = /^\W*(?:no|nope|nah|nein|non|nee|não|нет)(?!\p{L})/iu
 /** Characters in which somebody objects before he goes on. */
 const objection = 160
