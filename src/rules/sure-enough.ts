@@ -163,8 +163,15 @@ function thresholdOf(statements: readonly Statement[], n: number, scores: readon
   return (isLasting ? lastingTalk : isEver ? everTalk : thresholds.talk) + crowd
 }
 /** "No resets without asking me": who asks to be asked means it, whatever else the message is about. */
-const bansUnasked =
-  /^(?:(?:and|so|but|please) )?(?:no|nothing|nobody|no one|none|don['’]?t|do not|never)(?![\p{L}]).{0,160}(?<![\p{L}])(?:without|unless|until|before) (?:first )?(?:(?:asking|telling|checking with|consulting) (?:me|us)|(?:i|we)(?:['’]ve)? (?:say|said|approve|confirm|agree|ok|okay)|my (?:ok|okay|approval|say-so|go-ahead|consent|permission))(?![\p{L}])/iu
+const bansUnasked = new RegExp(
+  String.raw`^(?:(?:and|so|but|please) )?(?:no|nothing|nobody|no one|none|don['’]?t|do not|never)(?![\p{L}]).{0,160}` +
+    String.raw`(?<![\p{L}])(?:without|unless|until|before) (?:first )?${anyOf(
+      "(?:asking|telling|checking with|consulting) (?:me|us)",
+      "(?:i|we)(?:['’]ve)? (?:say|said|approve|confirm|agree|ok|okay)",
+      "my (?:ok|okay|approval|say-so|go-ahead|consent|permission)",
+    )}(?![\p{L}])`,
+  "iu",
+)
 /** "We need a table of rejects, everything below zero goes there": what is to be built is described. */
 const needsThing =
   /^(?:(?:and|also|next|so|then|now),? )?(?:(?:we|i) need|wir brauchen|ich brauche|il (?:me|nous) faut|j['’]ai besoin d['’]|necesito|necesitamos|preciso de|precisamos de|ci serve|mi serve) ?(?:an?|eine?n?|une?|uma?|unas?) /iu
