@@ -3,7 +3,7 @@ import type { Meter } from "../tokens/meter.ts"
 import { standingIn } from "./standing-in.ts"
 import { tellsUser } from "./state/assistant-notes.ts"
 import { callWithin, coreLength } from "./state/call-text.ts"
-import { changesForCertain } from "./state/changing-commands.ts"
+import { changesForCertain, withoutPlace } from "./state/changing-commands.ts"
 import { mainSteps } from "./state/command-runs.ts"
 import { isPages } from "./state/line-series.ts"
 import { bindingSentences, putsOffSomething } from "./state/user-notes.ts"
@@ -332,6 +332,8 @@ function shortenCall(call: string, length: number): string {
   if (call.length + 2 <= length) return `\`${call}\``
   const within = callWithin(call, length - 2)
   if (within !== undefined) return `\`${within}\``
+  const bare = withoutPlace(call)
+  if (bare.length < call.length) return shortenCall(bare, length)
   const kept = call.slice(0, Math.max(1, length - 3))
   const cut = /[\s,=(]/.test(call[kept.length] ?? "") ? kept : kept.replace(/[^\s,=(]{1,60}$/, "")
   return `\`${(cut === "" ? kept : cut).replace(/[\s,=]+$/, "").toWellFormed()}…\``

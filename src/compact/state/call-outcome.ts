@@ -108,9 +108,12 @@ function reports(deed: CallDeed, { whole }: ResultText): false | undefined {
   if (typeof parsed !== "object" || parsed === null || "error" in parsed || "errors" in parsed) return undefined
   const given = JSON.stringify(deed.input) ?? ""
   const isAsked = ([key, value]: readonly [string, unknown]): boolean =>
-    nameKey.test(key) && typeof value === "string" && given.includes(JSON.stringify(value))
+    nameKey.test(key) && /^(?:string|number)$/.test(typeof value) && givenValue(given, value)
   return Object.entries(parsed).some(isAsked) ? false : undefined
 }
+
+const givenValue = (given: string, value: unknown): boolean =>
+  given.includes(JSON.stringify(value)) || given.includes(JSON.stringify(String(value)))
 
 /** A sentence in a field that says outright that it was not done. */
 const notDone = new RegExp(
@@ -208,7 +211,7 @@ const envelopeKeys = new RegExp(`^${anyOf(words.envelopeKeys)}(?:_?(?:ms|s|secon
 const nameKey =
   /(?:^|_)(?:id|ids|number|code|ref|reference|confirmation|key|url|version|revision|tag)$|(?:Id|Number|Code|Key|Ref|Url|Version)$/
 /** Who or what sent it was not made by it; the time of a message in a chat is its name. */
-const senderKey = /^(?:bot|app|team|client|request|trace|workspace|tenant|org)_?id$/i
+const senderKey = /^(?:bot|app|team|client|request|trace|workspace|tenant|org)_?id$|^api_?version$/i
 const isNameOf = ({ key, value }: Leaf): boolean =>
   (nameKey.test(key) && !senderKey.test(key)) || (key === "ts" && /^\d{10}\.\d{4,6}$/.test(String(value)))
 const standKey =

@@ -62,7 +62,7 @@ const changingForms: readonly RegExp[] = [
   /^[\w./-]{1,80}-(?:strip|objcopy) /,
   /^(?:mailx?|mutt|sendmail|msmtp|swaks) .{0,200}\S@/,
   /^gh api .{0,300}(?:-X|--method)[ =]?(?:POST|PUT|PATCH|DELETE)/i,
-  /^(?:psql|mysql|sqlite3|wp db query) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b/i,
+  /^(?:psql|mysql|sqlite3|wp db query) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE(?! (?:\w+ )?TEMP)|DROP|ALTER|TRUNCATE)\b/i,
   /^create-\w/,
   /^ansible .{0,200}\s-m (?:ansible\.builtin\.)?(?:systemd|service|copy|template|apt|yum|dnf|package|file|user|group|lineinfile|cron|reboot|mount|pip|get_url)(?![\w.])/,
   /^gcloud composer .{0,200}\s(?:trigger|clear|pause|unpause|backfill)\s/,
@@ -125,11 +125,25 @@ export const looksOnly = (command: string): boolean =>
     .split(/&&|\|\||[;\n]/)
     .map((step) => step.trim())
     .every(
-      (step) => asksProgram.test(withoutPlace(step).replace(" … ", " ")) || toolNature("bash", step).writes === false,
+      (step) =>
+        asksProgram.test(withoutPlace(step).replace(" … ", " ")) ||
+        asksDatabase.test(step) ||
+        toolNature("bash", step).writes === false,
     )
 
 /** A program with the options before its verb that say where: a cluster, a folder, a profile. */
 export const programAndPlace = /^[\w./-]{1,60}(?: -{1,2}[a-z][\w-]{0,40}(?:=| (?!-))\S{1,80}){1,6} (?=[a-z])/
 /** A step that has to be told in few words says what is done rather than where: `kubectl … delete job a`. */
-export const withoutPlace = (step: string): string => step.replace(programAndPlace, (head) => `${/^\S+/.exec(head)} … `)
+export const withoutPlace = (step: string): string =>
+  step
+    .replace(settings, "")
+    .replace(asksAtPlace, "$1 … ")
+    .replace(programAndPlace, (head) => `${/^\S+/.exec(head)} … `)
+const settings = /^(?:\w+=\S{0,80} )+(?=\S)/
+/** The client of a database with where it asks, before what it asks. */
+const asksAtPlace =
+  /^(psql|mysql|mariadb|sqlcmd|clickhouse-client|mongosh|redis-cli)(?: (?!-(?:c|e|f|Q)\b|--(?:command|execute|file|eval|query)\b)-\S+(?: (?!-)[^\s"']\S{0,80})?){1,10} (?=["'-])/
+/** A statement that only asks, given to the client of a database. */
+const asksDatabase =
+  /^(?:psql|mysql|mariadb|sqlite3|sqlcmd) .{0,200}["']\s{0,8}(?:select|explain|show|with|\\d)\b(?!.{0,1000}\b(?:insert|update|delete|create|drop|alter|truncate)\s)/is
 const asksProgram = new RegExp(`^[\\w./-]{1,60}(?: [\\w:-]{1,40}){0,2} ${anyOf(table.lookingVerbs)}(?![\\w-])`)

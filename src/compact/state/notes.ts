@@ -35,7 +35,7 @@ import { finish, type NoteDraft } from "./note-draft.ts"
 import { type Outcome, outcomeOf, regrets } from "./outcome-of.ts"
 import { isScreen, screenText, withElement } from "./page-elements.ts"
 import { textEnds } from "./result-text.ts"
-import { fetchedBy, goesOn, lookInto, type RunningCommands, runningDrafts } from "./running-commands.ts"
+import { endedBy, fetchedBy, goesOn, lookInto, type RunningCommands, runningDrafts } from "./running-commands.ts"
 import { ownDigest, spokenIn } from "./spoken-text.ts"
 import { checkboxesIn, isListLeft, keepTasks, openSince, recordTask } from "./task-list.ts"
 import {
@@ -241,7 +241,19 @@ function readMessage(reading: Reading, message: Message, at: number, inText: boo
   if (message.role !== "user") return
   for (const part of message.parts)
     if (part.type === "text" && part.text.startsWith(ownDigest)) reading.drafts.push(...changedDigest(part.text, doing))
-  readUser(reading, spokenIn(message), doing)
+  const spoken = spokenIn(message)
+  readNotices(reading, message, spoken)
+  readUser(reading, spoken, doing)
+}
+
+/** What a harness says beside the user's words of commands that it runs in the background. */
+function readNotices({ running, work }: Reading, { parts }: Message, spoken: string): void {
+  if (running.size === 0) return
+  for (const part of parts) {
+    if (part.type !== "text" || (part.text.trim() !== "" && spoken.includes(part.text.trim()))) continue
+    for (const { open, failed, line } of endedBy(running, part.text))
+      recordCall(work, open.deed, { failed, sure: true, ...present({ line }) }, open.doing)
+  }
 }
 
 /** Lines carried of a digest that somebody changed, or that an older version wrote. */

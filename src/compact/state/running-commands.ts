@@ -1,5 +1,6 @@
 import { nameWords } from "../../language/word-forms.ts"
 import type { ToolCallPart, ToolResultPart } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
 import { code, oneLine } from "../summary/summary.ts"
 import type { NoteDraft } from "./note-draft.ts"
 import { maxQuoted } from "./outcome-of.ts"
@@ -29,9 +30,35 @@ export function goesOn(running: RunningCommands, open: OpenCall, result: ToolRes
     if (known !== undefined) running.delete(known)
     return false
   }
-  if (known === undefined && id !== undefined) running.set(id, { open })
+  const key = known ?? id
+  const seen = lastLineOf(result)
+  if (key !== undefined && (known === undefined || seen !== undefined)) running.set(key, { open, ...present({ seen }) })
   return true
 }
+
+/** The last line of an output that says something; what a harness says of the process itself is none. */
+function lastLineOf(result: ToolResultPart): string | undefined {
+  const line = resultText(result)
+    .tail.split("\n")
+    .findLast((one) => /[\p{L}\p{N}]/u.test(one) && !ofProcess.test(one))
+  return line === undefined ? undefined : oneLine(line, maxQuoted)
+}
+const ofProcess =
+  /^\W*(?:Chunk ID|Wall time|Process running|Original token count|Output|Command running in (?:the )?background)\b/i
+
+/** A notice of the harness that a command in the background has ended, with its exit code if it names one. */
+export function endedBy(running: RunningCommands, notice: string): readonly EndedCommand[] {
+  if (running.size === 0 || !ends.test(notice)) return []
+  return [...running].flatMap(([id, { open, seen }]): readonly EndedCommand[] => {
+    if (!new RegExp(`(?<![\\w-])${id}(?![\\w-])`).test(notice)) return []
+    running.delete(id)
+    const exit = /exit(?:ed with)?(?: code| status)?:? (\d{1,3})/i.exec(notice)?.[1]
+    const isFailed = exit === undefined ? /\bfailed\b|\bkilled\b/i.test(notice) : exit !== "0"
+    return [{ open, failed: isFailed, line: seen ?? (isFailed ? "failed" : undefined) }]
+  })
+}
+const ends = /\b(?:completed|finished|exited|failed|killed|ended|terminated)\b/i
+type EndedCommand = { readonly open: OpenCall; readonly failed: boolean; readonly line: string | undefined }
 
 /**
  * A call that names the id of a command in the background reads what it has printed, or ends it: the commands that it ended. What is
@@ -57,10 +84,8 @@ export function lookInto(
       running.delete(id)
       ended.push(open)
     } else {
-      const seen = resultText(result)
-        .tail.split("\n")
-        .findLast((line) => /[\p{L}\p{N}]/u.test(line))
-      if (seen !== undefined) running.set(id, { open, seen: oneLine(seen, maxQuoted) })
+      const seen = lastLineOf(result)
+      if (seen !== undefined) running.set(id, { open, seen })
     }
   }
   return ended

@@ -38,6 +38,8 @@ export function toolVerb(tool: string): ToolVerb | undefined {
   if (words[0] === "open" && words.some((word) => opened.test(word))) return "change"
   if (identifies.test(words.join(" "))) return "change"
   if (known.includes("list")) return "list"
+  // What one may choose from is asked for: `transfer_options`, `room_availability`.
+  if (words.length > 1 && choices.test(words.at(-1) ?? "") && !sets.has(words[0] ?? "")) return "lookup"
   // `pods_log` shows one; `log_call` writes one.
   if (words.length > 1 && words.at(-1) === "log" && !words.some((word) => logs.has(word))) return "lookup"
   // Some names begin with what they are about: `mail_search`, `order_status`, `queue_submit`.
@@ -63,6 +65,12 @@ const workEnds = anyOf(
 )
 /** Who submits or completes anything but the work itself does something with it. */
 const endsWork = new RegExp(`^(?:mcp .{0,40} )?${workEnds}$`)
+
+const choices = /^(?:options|offers|availability)$/
+const sets: ReadonlySet<string> = new Set([
+  ...["set", "update", "change", "edit", "add", "save", "create", "delete", "remove", "reset", "clear"],
+  ...["configure", "send", "accept", "apply", "enable", "disable"],
+])
 
 /** What is done to a log that is written. */
 const logs: ReadonlySet<string> = new Set([

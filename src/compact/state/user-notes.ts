@@ -103,7 +103,8 @@ function kindAmong(
   { kind, directs: orders, asksMore }: Words,
 ): NoteKind {
   if (kind === "wish") return kind
-  const isVerdict = verdict.test(text) && !further.test(text)
+  // Behind a nod of a long message stands what it is about.
+  const isVerdict = verdict.test(text) && !further.test(text) && text.length <= longAnswer
   if (!answers) return kind === "reply" && !isVerdict && !idle.test(text) && asksSomething(text) ? "request" : kind
   if (isVerdict) return "reply"
   if (kind === "reply" && asksMore) return "request"
