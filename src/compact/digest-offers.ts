@@ -11,6 +11,7 @@ import {
   shortForm,
   withoutDetails,
 } from "./digest-candidates.ts"
+import { tellsTable } from "./state/assistant-findings.ts"
 import { isPages, isRead } from "./state/line-series.ts"
 import { isExcerpt, tellsExcerpt } from "./state/value-statements.ts"
 
@@ -26,6 +27,7 @@ const tierOrder = [
   { tier: "asked", most: 0.15 },
   { tier: "acts", most: 0.92 },
   { tier: "files", most: 0.6 },
+  { tier: "results", most: 0.3 },
   { tier: "facts", most: 0.25 },
   { tier: "excerpts", most: 0.35 },
   { tier: "words", most: 0.95 },
@@ -163,6 +165,9 @@ export type OfferOptions = {
 
 type TierForms = Readonly<Record<Exclude<OrderedTier, "facts">, readonly Candidate[]>>
 
+/** A small table of figures that the assistant worked out: later work rests on it. */
+const isResult = ({ line }: Candidate): boolean => tellsTable(line.text)
+
 /** The lines of each tier in their order, small forms of all before larger ones of any. */
 function formsOfTiers(candidates: readonly Candidate[], { meter, stands, rules }: OfferOptions): TierForms {
   const hasWish = candidates.some((one) => one.tier === "stop" && isUsersWords(one))
@@ -178,6 +183,7 @@ function formsOfTiers(candidates: readonly Candidate[], { meter, stands, rules }
   const requested = others.filter((one) => one !== first && isUsersWords(one) && one.line.state !== "said")
   const briefly = (lines: readonly Candidate[]): readonly Candidate[] =>
     lines.map((one) => fitted(one, askedTokens, meter)).filter(({ cost }) => cost <= askedTokens)
+  const found = rankedIn(candidates, "found")
   const work = rankedIn(candidates, "work")
   const acts = formsOf(rankedIn(candidates, "acts"), actSizes, meter)
   const isChange = ({ section, line }: Candidate): boolean => isFiles(section) && !isRead(line.text)
@@ -197,7 +203,12 @@ function formsOfTiers(candidates: readonly Candidate[], { meter, stands, rules }
       ...acts.filter(({ cost }) => cost > actSizes[0] && cost <= actSizes[2]),
     ],
     words: said.filter(({ cost }) => cost <= wholeWords),
-    found: formsOf(rankedIn(candidates, "found"), [], meter),
+    results: formsOf(found.filter(isResult), [], meter),
+    found: formsOf(
+      found.filter((one) => !isResult(one)),
+      [],
+      meter,
+    ),
     excerpts: excerptsOf(candidates, stands, meter),
     files: work
       .filter(isChange)

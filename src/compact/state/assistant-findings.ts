@@ -3,8 +3,9 @@ import { anyOf } from "../../language/word-lists.ts"
 import { createRecent } from "../../message/recall.ts"
 import { maxLineLength, type NoteKind, oneLine, weightOf } from "../summary/summary.ts"
 import lists from "./cue-words.json" with { type: "json" }
-import { announces, asksUser, courteous, decides, finds, sentencesOf, voids } from "./cues.ts"
+import { announces, asksUser, courteous, decides, finds, saysNotYet, saysUnderWay, sentencesOf, voids } from "./cues.ts"
 import type { NoteDraft } from "./note-draft.ts"
+import { cellsOf } from "./source-values.ts"
 import type { Doing } from "./work.ts"
 
 /** What the assistant said at one place; below, what of it was found or decided. What it asked, offered and told stands in `assistant-notes.ts`. */
@@ -108,12 +109,48 @@ const leastSaid = 5
 export function thoughtDrafts(answer: AssistantStatement): readonly NoteDraft[] {
   const { decided, found, reported } = thoughtsIn(answer.text)
   return [
+    ...tableDrafts(answer),
     ...decided.map((sentence) => noteOf("decision", sentence, answer, 5)),
     ...found.map((sentence) => noteOf("finding", sentence, answer, 5)),
-    ...reported.map((sentence) => noteOf("finding", sentence, answer, reportWorth)),
+    ...reported.map((sentence) =>
+      noteOf("finding", sentence, answer, holdsFigures(sentence) ? figuresWorth : reportWorth),
+    ),
   ]
 }
 
+/** The small tables of figures in an answer: no other form of it tells them. */
+export const tableDrafts = (answer: AssistantStatement): readonly NoteDraft[] =>
+  tablesIn(answer.text).map((table) => ({
+    ...noteOf("finding", "", answer, tableWorth),
+    text: oneLine(table, maxTable),
+  }))
+
+/** A small table of figures on one line, behind what leads up to it: "At 25 °C: (variant: Vmax, Km) WT: 41.8, 37.3; R92K: 36.8, 60.2". */
+const tablesIn = createRecent((text): readonly string[] => {
+  if (!text.includes("|--") && !text.includes("| --") && !text.includes("|:-")) return []
+  const lines = text.split("\n")
+  const tables: string[] = []
+  for (const [at, line] of lines.entries()) {
+    const names = cellsOf(lines[at - 1] ?? "")
+    if (!tableRule.test(line) || names.length < 2 || tables.length === maxEach) continue
+    const rest = lines.slice(at + 1, at + 2 + mostRows)
+    const end = rest.findIndex((row) => !/^\s*\|/.test(row))
+    const rows = (end < 0 ? rest : rest.slice(0, end)).map(cellsOf)
+    const figures = rows.flatMap(([, ...cells]) => cells).filter((cell) => /^\W{0,3}\d/.test(cell)).length
+    if (rows.length === 0 || rows.length > mostRows || figures < leastFigures) continue
+    const lead = lines.slice(0, at - 1).findLast((one) => one.trim() !== "") ?? ""
+    const told = rows.map(([first = "", ...cells]) => `${first}: ${cells.join(", ")}`).join("; ")
+    const table = `(${names[0] ?? ""}: ${names.slice(1).join(", ")}) ${told}`
+    const behind = leadsUp(lead) ? `${lead.replace(/^[-*#>\s]+|\**[:：]\**\s*$/g, "")}: ${table}` : table
+    tables.push([behind, table].find((one) => one.length <= maxTable) ?? behind)
+  }
+  return tables
+}, maxRead)
+/** Does a line tell such a table? */
+export const tellsTable = (line: string): boolean => toldTable.test(line)
+const toldTable = /(?:^|: )\([^()]{1,40}: [^;]{3,160}\) [^:;]{1,60}: [^;]{1,160}(?:;|$)/
+const tableRule = /^\s*\|[\s:|-]{3,200}\|\s*$/
+const [mostRows, maxTable] = [10, 420]
 type Thoughts = Readonly<Record<"decided" | "found" | "reported", readonly string[]>>
 
 export const thoughtsIn = createRecent((text): Thoughts => {
@@ -150,6 +187,12 @@ export const thoughtsIn = createRecent((text): Thoughts => {
 
 /** Less than a value with its owner: where a session has more than can be noted, these go first. */
 const reportWorth = 2.4
+
+/** What was worked out, several figures at once, is what later work rests on. */
+const [figuresWorth, tableWorth] = [4.4, 7]
+const holdsFigures = (sentence: string): boolean => (sentence.match(measured)?.length ?? 0) >= leastFigures
+const measured = /(?<![\w.,/:-])[-−+]?\d+[.,]\d+(?![\w/:-]|[.,]\d)/g
+const leastFigures = 3
 
 /** A full sentence with a figure or a name in it that announces nothing: what the assistant took out of what it had just seen. */
 const reports = (sentence: string): boolean =>
@@ -195,30 +238,57 @@ const comesToIt = (draft: NoteDraft): boolean => isThought(draft) || draft.kind 
 type Refuted = {
   /** What was said there was turned down. */
   readonly turnedDown: ReadonlySet<number>
-  /** Figures that were said to hold no more, and where. */
+  /** Figures that were said to hold no more, and names of what has ended since, each with the place where that was. */
   readonly voided: ReadonlyMap<string, number>
+  /** What was done, in order. */
+  readonly acts: readonly { readonly text: string; readonly at: number }[]
+  /** How jobs and other things stood when that was last read. */
+  readonly states: ReadonlyMap<string, { readonly at: number }>
 }
 
 /**
- * Of thoughts that say nearly the same, the latest; none that only repeats what the user said, none from where it was turned down, and none
- * with a figure that was taken back since.
+ * Of thoughts that say nearly the same, the latest; none that only repeats what the user said, and none that was refuted since. Beside other
+ * figures, those that hold no more are marked.
  */
 export function latestThoughts(
   drafts: readonly NoteDraft[],
   said: readonly Said[],
-  { turnedDown, voided }: Refuted,
+  refuted: Refuted,
 ): readonly NoteDraft[] {
-  const isVoid = ({ text, at }: NoteDraft): boolean =>
-    voided.size > 0 && (text.match(eachFigure) ?? []).some((figure) => at < (voided.get(figure) ?? -1))
   const isGone = (one: NoteDraft): boolean =>
-    turnedDown.has(one.at) || isVoid(one) || (isThought(one) && isSaid(one.text.replace(/…$/, ""), said))
+    isRefuted(one, refuted) || (isThought(one) && isSaid(one.text.replace(/…$/, ""), said))
   const gone = new Set(drafts.filter((one) => comesToIt(one) && isGone(one)))
-  return latestOf(gone.size === 0 ? drafts : drafts.filter((one) => !gone.has(one)))
+  const left = latestOf(gone.size === 0 ? drafts : drafts.filter((one) => !gone.has(one)))
+  return refuted.voided.size === 0 ? left : left.map((one) => (comesToIt(one) ? withMarks(one, refuted) : one))
+}
+
+/** Was it turned down, does it rest on what holds no more, or has what it says is under way or still to be done come to its end since? */
+export function isRefuted(one: NoteDraft, { turnedDown, voided, acts, states }: Refuted): boolean {
+  const { text, at } = one
+  if (turnedDown.has(at)) return true
+  const count = voidNames(one, voided).length
+  if (count > 0 && (text.match(eachFigure)?.length ?? 0) < 2 * count) return true
+  if (saysUnderWay.test(text) && (text.match(eachName) ?? []).some((name) => at < (states.get(name)?.at ?? -1)))
+    return true
+  // "The migration 0047_a.sql is not applied yet" holds until something was done with it.
+  const named = saysNotYet.test(text) ? [...text.matchAll(inCode)].map(([, name = ""]) => name) : []
+  return named.length > 0 && acts.some((act) => act.at > at && named.some((name) => act.text.includes(name)))
+}
+
+const voidNames = ({ text, at }: NoteDraft, voided: Refuted["voided"]): readonly string[] =>
+  voided.size === 0 ? [] : (text.match(eachName) ?? []).filter((name) => at < (voided.get(name) ?? -1))
+
+function withMarks(one: NoteDraft, { voided }: Refuted): NoteDraft {
+  const names = new Set(voidNames(one, voided))
+  if (names.size === 0) return one
+  return { ...one, text: one.text.replace(eachName, (name) => (names.has(name) ? `${name} [taken back]` : name)) }
 }
 
 /** Figures of which it is said that they hold no more: "The 7.43 from before is void". */
 export const figuresVoided = (sentences: readonly string[]): readonly string[] =>
   sentences.filter((sentence) => voids.test(sentence)).flatMap((sentence) => sentence.match(eachFigure) ?? [])
+const eachName = /(?<![\w.,])[\p{L}\d][\p{L}\d._-]*(?<![._])/gu
+const inCode = /`([^`\s]{4,80})`/g
 const eachFigure = /(?<![\w.,])(?:\d+[.,]\d+|\d{3,}|\p{Lu}{2,}-?\d+)(?![\w]|[.,]\d)/gu
 
 function latestOf(drafts: readonly NoteDraft[]): readonly NoteDraft[] {

@@ -14,6 +14,7 @@ import {
   maxEach,
   maxRead,
   noteOf,
+  tableDrafts,
   thoughtDrafts,
   thoughtsIn,
   wordsToCompare,
@@ -55,7 +56,7 @@ export function conclusionDrafts(answer: AssistantStatement, isNoted: boolean): 
   const waits = waitsForUser(answer)
   const worth = waits ? 2 : 4.5
   const isWhole = !isNoted && isShort(answer)
-  const thoughts = isWhole ? [] : thoughtDrafts(answer)
+  const thoughts = isWhole ? tableDrafts(answer) : thoughtDrafts(answer)
   const told = isWhole ? shortAnswer(answer) : conclusionIn(answer.text)
   const text = waits && asksUser.test(answer.text) ? "" : told
   const conclusion = weightOf(text) < leastConclusion ? [] : [noteOf("conclusion", text, answer, worth)]

@@ -31,6 +31,12 @@ export const objects = cue(
 /** The user has what was worked out done anew: it rested on something that was wrong. */
 export const redoes = cue(words(...lists.redoes))
 
+/** Something was going on when it was said. */
+export const saysUnderWay = cue(words(...lists.underWay))
+
+/** Something was still to be done when it was said. */
+export const saysNotYet = cue(words(...lists.notYet))
+
 /** What was said before does not hold any more. */
 export const voids = cue(words(...lists.voids))
 

@@ -9,7 +9,9 @@ import {
   type AssistantStatement,
   answerOf,
   figuresVoided,
+  isRefuted,
   latestThoughts,
+  tableDrafts,
   thoughtDrafts,
 } from "./assistant-findings.ts"
 import {
@@ -63,7 +65,7 @@ import {
   type Values,
   valueDrafts,
 } from "./value-notes.ts"
-import { createWork, type Doing, recordCall, type Work } from "./work.ts"
+import { createWork, type Doing, type Run, recordCall, type Work } from "./work.ts"
 import { workDrafts } from "./work-drafts.ts"
 import { actsInText, looksSpoken, saidBy, writtenCommand, writtenDeed } from "./written-command.ts"
 
@@ -142,33 +144,35 @@ export function* noteSteps(messages: Transcript, { limit = maxNotes }: NotesOpti
   return notes
 }
 
+const beginReading = (): Reading => ({
+  work: createWork(),
+  drafts: [],
+  talk: createUserTalk(),
+  values: createValues(),
+  open: new Map(),
+  running: new Map(),
+  results: [],
+  page: "",
+  worked: false,
+  answer: undefined,
+  isNoted: false,
+  isLastWord: false,
+  before: undefined,
+  offered: undefined,
+  agreed: undefined,
+  isBrief: false,
+  calledSince: -1,
+  failedAct: undefined,
+  gestured: false,
+  written: undefined,
+  commitments: [],
+  turnedDown: new Set(),
+  voided: new Map(),
+  answeredCommand: undefined,
+})
+
 function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]> {
-  const reading: Reading = {
-    work: createWork(),
-    drafts: [],
-    talk: createUserTalk(),
-    values: createValues(),
-    open: new Map(),
-    running: new Map(),
-    results: [],
-    page: "",
-    worked: false,
-    answer: undefined,
-    isNoted: false,
-    isLastWord: false,
-    before: undefined,
-    offered: undefined,
-    agreed: undefined,
-    isBrief: false,
-    calledSince: -1,
-    failedAct: undefined,
-    gestured: false,
-    written: undefined,
-    commitments: [],
-    turnedDown: new Set(),
-    voided: new Map(),
-    answeredCommand: undefined,
-  }
+  const reading = beginReading()
   const inText = actsInText(messages)
   for (const [at, message] of messages.entries()) {
     readMessage(reading, message, at, inText)
@@ -201,17 +205,27 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     ...present({ openSince: isLeft ? undefined : openSince(work.list) }),
   })
   const turnedDown = new Set([...reading.turnedDown, ...objectedTo(talk)])
+  const states = latestStates(reading.values)
+  const refuted = { turnedDown, voided: reading.voided, acts: actsOf(work), states }
   return keep(
     [
       ...said,
-      ...latestThoughts(drafts, talk, { turnedDown, voided: reading.voided }),
-      ...workDrafts(work, { newest: newestRequest(talk), isLeft, states: latestStates(reading.values) }),
-      ...valueDrafts(reading.values, messages.length, turnedDown),
+      ...latestThoughts(drafts, talk, refuted),
+      ...workDrafts(work, { newest: newestRequest(talk), isLeft, states }),
+      ...valueDrafts(reading.values, messages.length, turnedDown).filter(
+        (one) => !isQuoted(one) || !isRefuted(one, refuted),
+      ),
     ],
     messages.length,
     Math.min(limit, maxNotes),
   )
 }
+
+/** Is it a sentence of the assistant that states a value? */
+const isQuoted = ({ text }: NoteDraft): boolean => text.startsWith("“")
+
+const actsOf = ({ runs }: Work): readonly Run[] =>
+  [...runs.values()].filter(({ kind, outcome }) => /^(?:act|command)$/.test(kind) && outcome?.failed === false)
 
 const lastCommandDraft = ({ command, doing: { at, source } }: WrittenCommand): NoteDraft => ({
   kind: "current",
@@ -242,17 +256,19 @@ function readMessage(reading: Reading, message: Message, at: number, inText: boo
   for (const part of message.parts)
     if (part.type === "text" && part.text.startsWith(ownDigest)) reading.drafts.push(...changedDigest(part.text, doing))
   const spoken = spokenIn(message)
-  readNotices(reading, message, spoken)
+  readNotices(reading, message, spoken, at)
   readUser(reading, spoken, doing)
 }
 
 /** What a harness says beside the user's words of commands that it runs in the background. */
-function readNotices({ running, work }: Reading, { parts }: Message, spoken: string): void {
+function readNotices({ running, work, voided }: Reading, { parts }: Message, spoken: string, at: number): void {
   if (running.size === 0) return
   for (const part of parts) {
     if (part.type !== "text" || (part.text.trim() !== "" && spoken.includes(part.text.trim()))) continue
-    for (const { open, failed, line } of endedBy(running, part.text))
+    for (const { id, open, failed, line } of endedBy(running, part.text)) {
       recordCall(work, open.deed, { failed, sure: true, ...present({ line }) }, open.doing)
+      voided.set(id, at)
+    }
   }
 }
 
@@ -305,7 +321,10 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   }
   if (goesOn(reading.running, open, result)) return
   const ended = lookInto(reading.running, open, result)
-  for (const one of ended) recordCall(reading.work, one.deed, { failed: false, sure: true, line: "stopped" }, one.doing)
+  for (const { id, open: one } of ended) {
+    recordCall(reading.work, one.deed, { failed: false, sure: true, line: "stopped" }, one.doing)
+    reading.voided.set(id, doing.at)
+  }
   if (ended.length > 0 && open.deed.type === "call") return
   const read = withMade(reading.results, callOutcome(result, open.deed), result, open.deed)
   reading.results.push(result)
@@ -445,14 +464,14 @@ const declines = ({ text }: AssistantStatement): boolean =>
 const [maxDeclined, pointsRead] = [1_000, 4]
 
 /** What the user nods to without having been asked. */
-const agreedTo = (text: string, { sentences }: AssistantStatement): string | undefined =>
-  needsQuestion(text) &&
-  agrees(text) &&
-  !asksFurther(text) &&
-  !furtherSentence.test(text) &&
-  weightOf(sentences.at(-1) ?? "") >= leastTold
-    ? sentences.at(-1)
-    : undefined
+function agreedTo(text: string, { sentences, text: answer }: AssistantStatement): string | undefined {
+  if (!needsQuestion(text) || !agrees(text) || asksFurther(text) || furtherSentence.test(text)) return undefined
+  // Under a draft of a letter stands its greeting.
+  const shown = answer.includes("\n>") ? sentencesOf(answer.replace(quotedLines, "")) : sentences
+  const last = shown.at(-1) ?? ""
+  return weightOf(last) >= leastTold ? last : undefined
+}
+const quotedLines = /^\s{0,3}>.*$/gm
 const leastTold = 30
 const furtherSentence = /[.!?]\s+(?:\S+\s+){2}\S/
 
@@ -469,7 +488,8 @@ function beforeDrafts(reading: Reading): readonly NoteDraft[] {
   if (before === undefined) return choice
   const { answer, waits, isNoted } = before
   if (waits) return [...(isBrief ? [answeredDraft(answer)] : []), ...choice, ...conclusionDrafts(answer, isNoted)]
-  return [...choice, ...toldDrafts(answer), ...(isNoted || isShort(answer) ? [] : thoughtDrafts(answer))]
+  const thoughts = isNoted ? [] : isShort(answer) ? tableDrafts(answer) : thoughtDrafts(answer)
+  return [...choice, ...toldDrafts(answer), ...thoughts]
 }
 
 const namedWithin = 2
@@ -486,8 +506,10 @@ function choiceDrafts({ offered, work, talk }: Reading): readonly NoteDraft[] {
   const reply = talk.find(({ at }) => at > offered.at)?.text ?? ""
   const isByNumber = byNumber.test(reply)
   const isOld = (talk.at(-1)?.at ?? 0) - offered.at > (isByNumber ? recentChoice : recentOffer)
-  const isActedOn = [...work.runs.values()].some(({ kind, at }) => kind === "act" && at > offered.at)
-  if (isOld || (isActedOn && !isByNumber)) return []
+  const isActedOn =
+    [...work.runs.values()].some(({ kind, at }) => kind === "act" && at > offered.at) ||
+    [...work.files.values()].some(({ at, change }) => change !== undefined && at > offered.at)
+  if (isOld || (isActedOn && !isByNumber && !namesNumber.test(reply))) return []
   const draft = offeredDraft(offered, reply)
   // Once it was acted on, it only says what the numbers in the user's words stood for.
   return [isActedOn ? { ...draft, kind: "finding", worth: numbersWorth } : draft]
@@ -502,6 +524,8 @@ function agreedDrafts({ agreed, before, offered, work, talk }: Reading): readonl
 }
 
 const numbersWorth = 5
+/** "Yes, stop it, fix 1; leave 3 as it is". */
+const namesNumber = /(?<![\d.,:/-])[1-9](?![\d.,:/%-]|\s?(?:h|min|s|days?|x)(?!\p{L}))/u
 
 /** Messages after which a choice is one that the user let go. */
 const recentOffer = 12

@@ -104,6 +104,12 @@ const accomplished = new RegExp(`^\\s{0,4}${reports}`)
 
 const ranStatement = /^\s{0,4}[A-Z]{4,10}(?: [A-Z]{4,12}){0,2}(?: \d{1,9}){0,2}$/
 
+/** A table that is only made to be asked may be gone with the session: what makes one says nothing by itself. */
+const changedData = /^\s*(?:(?:UPDATE|DELETE|INSERT|MERGE)(?: 0)? [1-9]\d*|(?:ALTER|DROP|TRUNCATE)(?: [A-Z]+)+)\s*$/
+
+const changesStay = (told: string, { tail }: ResultText): boolean =>
+  changedData.test(told) && !/^\s*ROLLBACK\s*$/m.test(tail)
+
 function lastLine(text: string, wanted: RegExp): string | undefined {
   return text.split("\n").findLast((line) => wanted.test(line.slice(0, 400)))
 }
@@ -152,7 +158,8 @@ export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, print
   if (counted !== undefined) return { failed, ...sure, ...quoted(counted) }
   const told = runs && !prints ? (lastLine(text.tail, accomplished) ?? change ?? successIn(text)) : undefined
   // A database repeats the statement that it ran, and how many rows that was about: a value, and no order to anybody.
-  if (told !== undefined && ranStatement.test(told)) return { failed, sure: true, value: told.trim() }
+  if (told !== undefined && ranStatement.test(told))
+    return { failed, sure: true, value: told.trim(), ...(changesStay(told, text) ? { did: true as const } : {}) }
   if (told !== undefined)
     return { failed, sure: true, ...(told === change ? { did: true as const } : {}), ...quoted(told.trim()) }
   const value = tableIn(text) ?? (runs ? shortOutput(text) : valueIn(text))

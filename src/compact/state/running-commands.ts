@@ -54,11 +54,12 @@ export function endedBy(running: RunningCommands, notice: string): readonly Ende
     running.delete(id)
     const exit = /exit(?:ed with)?(?: code| status)?:? (\d{1,3})/i.exec(notice)?.[1]
     const isFailed = exit === undefined ? /\bfailed\b|\bkilled\b/i.test(notice) : exit !== "0"
-    return [{ open, failed: isFailed, line: seen ?? (isFailed ? "failed" : undefined) }]
+    return [{ id, open, failed: isFailed, line: seen ?? (isFailed ? "failed" : undefined) }]
   })
 }
 const ends = /\b(?:completed|finished|exited|failed|killed|ended|terminated)\b/i
-type EndedCommand = { readonly open: OpenCall; readonly failed: boolean; readonly line: string | undefined }
+type StoppedCommand = { readonly id: string; readonly open: OpenCall }
+type EndedCommand = StoppedCommand & { readonly failed: boolean; readonly line: string | undefined }
 
 /**
  * A call that names the id of a command in the background reads what it has printed, or ends it: the commands that it ended. What is
@@ -68,7 +69,7 @@ export function lookInto(
   running: RunningCommands,
   { call, deed }: OpenCall,
   result: ToolResultPart,
-): readonly OpenCall[] {
+): readonly StoppedCommand[] {
   if (
     running.size === 0 ||
     result.failed === true ||
@@ -77,12 +78,12 @@ export function lookInto(
   )
     return []
   const given = JSON.stringify(call.input) ?? ""
-  const ended: OpenCall[] = []
+  const ended: StoppedCommand[] = []
   for (const [id, { open }] of running) {
     if (!new RegExp(`(?<![\\w-])${id}(?![\\w-])`).test(given)) continue
     if (stops.test(`${nameWords(call.tool).join(" ")} ${given}`)) {
       running.delete(id)
-      ended.push(open)
+      ended.push({ id, open })
     } else {
       const seen = lastLineOf(result)
       if (seen !== undefined) running.set(id, { open, seen })

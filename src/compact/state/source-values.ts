@@ -59,6 +59,16 @@ export function settingsIn(text: string): readonly SourceValue[] {
   return found.filter(({ key }) => new Set(each.get(key)?.map(({ value }) => value)).size <= maxSettings)
 }
 
+/** The cells of a row of a table, if a line is one. */
+export const cellsOf = (row: string): readonly string[] =>
+  /^\s{0,8}\|.*\|\s*$/.test(row)
+    ? row
+        .trim()
+        .slice(1, -1)
+        .split("|")
+        .map((cell) => cell.replaceAll("**", "").trim())
+    : []
+
 /** The rows of a small table, each under its first cell: what somebody writes down in a table is what was found out. */
 export function tableRows(text: string): readonly SourceValue[] {
   if (!text.includes("\n|")) return []
@@ -69,11 +79,7 @@ export function tableRows(text: string): readonly SourceValue[] {
   const rows = lines.filter((line) => !/^[\s|:-]+$/.test(line)).slice(1)
   if (lines.length - rows.length < 2 || rows.length > maxRows) return []
   return rows.flatMap((row) => {
-    const [key = "", ...cells] = row
-      .trim()
-      .slice(1, -1)
-      .split("|")
-      .map((cell) => cell.trim())
+    const [key = "", ...cells] = cellsOf(row)
     const value = cells.filter((cell) => cell !== "").join(" | ")
     return key !== "" && /\d/.test(value) && value.length <= 2 * maxValueLength ? [{ key, value }] : []
   })

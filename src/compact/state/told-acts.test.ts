@@ -6,6 +6,8 @@ import { notesOf } from "./notes.ts"
 const user = (said: string): Turn => ["user", text(said)]
 const assistant = (said: string): Turn => ["assistant", text(said)]
 
+const backgroundId = (id: string): string => `Command running in background with ID: ${id}.`
+
 const lines = (turns: readonly Turn[], ...kinds: readonly NoteKind[]): readonly string[] =>
   notesOf(transcript(user("Repair the login page"), ...turns)).flatMap(({ kind, text: line }) =>
     kinds.includes(kind) ? [line] : [],
@@ -685,5 +687,82 @@ test("what was worked out of something wrong is told no more, nor what was taken
   ])
     expect(found(said)).not.toContain("15.10")
   expect(found("Redo it for the other five as well.")).toContain("15.10")
-  expect(found("And the second day?", "The 15.10 from before is void: the rod was bent.")).not.toContain("off by 15.10")
+  expect(found("And the second day?", "The 15.10 from before is void: the rod was bent.")).toContain(
+    "off by 15.10 [taken back] mm, and N02 by 14.80 mm",
+  )
+  expect(found("And the second day?", "The 15.10 and 14.80 are both void: the rod was bent.")).not.toContain("off by")
+})
+
+test("a small table of figures is told with what leads up to it", () => {
+  const table =
+    "| variant | Km (µM) | Ki (µM) |\n|---|---|---|\n| WT | 37.3 ± 1.0 | **13.8** |\n| R92K | 60.2 ± 1.4 | 22.8 |"
+  const turns = [user("Fit both."), assistant(`Results at 25 °C:\n\n${table}\n\nAnything else?`), user("Go on.")]
+  expect(lines(turns, "finding")).toContain(
+    "Results at 25 °C: (variant: Km (µM), Ki (µM)) WT: 37.3 ± 1.0, 13.8; R92K: 60.2 ± 1.4, 22.8",
+  )
+  const words = "| file | says |\n|---|---|\n| a.md | hello |\n| b.md | bye |"
+  expect(lines([user("Look."), assistant(`Files:\n\n${words}`), user("Go on.")], "finding")).toEqual([])
+})
+
+test("what was said to be under way or still to be done is told only until it was", () => {
+  const found = (...turns: readonly Turn[]): string =>
+    lines([user("Write the migration."), ...turns, user("Go on.")], "finding", "conclusion").join("\n")
+  const written = assistant("The migration `0047_rejects.sql` is written, but not yet applied anywhere.")
+  const applied = used(
+    "bash",
+    { command: "psql -h db -v ON_ERROR_STOP=1 -f migrations/0047_rejects.sql" },
+    "ALTER TABLE",
+  )
+  expect(found(written, user("Fine."), assistant("Good."))).toContain("not yet applied")
+  expect(found(written, user("Apply it."), ...applied, assistant("Applied."))).not.toContain("not yet applied")
+  const submitted = used("submit_job", { name: "boot" }, '{"job_id":7718204,"state":"PENDING"}')
+  const asked = used("job_status", { job_id: 7718204 }, '{"job_id":7718204,"state":"FAILED","reason":"OUT_OF_MEMORY"}')
+  const pending = assistant("Submitted as job 7718204 on partition short, currently pending.")
+  expect(found(...submitted, pending, user("Wait."), ...asked, assistant("It failed."))).not.toContain("pending")
+  expect(lines([...submitted, ...asked], "act").join()).toContain("state=FAILED")
+})
+
+test("a command in the background that ended by a notice, and one that is polled", () => {
+  const started = used(
+    "Bash",
+    { command: "make rebuild ENV=staging", run_in_background: true },
+    backgroundId("b91d4f0"),
+  )
+  const notice =
+    '<system-reminder>\nBackground Bash command "Rebuild" completed (id: b91d4f0) (exit code 0).\n</system-reminder>'
+  const running = lines([user("Rebuild it."), ...started, assistant("It runs."), user("Fine.")], "commitment").join()
+  expect(running).toContain("runs in the background as b91d4f0")
+  expect(lines([user("Rebuild it."), ...started, user(notice), assistant("Done.")], "commitment")).toEqual([])
+  const session = "Process running with session ID 48213\nOutput:\n"
+  const polled = [
+    ...used("exec_command", { cmd: "pnpm exec tsx scripts/report.ts" }, `${session}1/103 running total 4`),
+    ...used("write_stdin", { session_id: 48213, chars: "" }, `${session}38/103 running total 230`),
+  ]
+  expect(lines([user("Count."), ...polled], "commitment").join()).toContain(
+    "38/103 running total 230 (when last looked at)",
+  )
+})
+
+test("the answer of a wrapped service, a search for options, and where a database was asked", () => {
+  const wrap = (data: string): string =>
+    `{"ok":true,"request_id":"req_1","took_ms":3,"api_version":"2025-09-1","data":${data}}`
+  const made = used("request_approval", { booking: "B-1" }, wrap('{"approval_id":"AP-20931","status":"pending"}'))
+  expect(lines(made, "act")).toEqual(["`request_approval(booking=B-1)`: approval_id=AP-20931, status=pending"])
+  expect(lines(used("transfer_options", { from: "EDI" }, wrap('{"search_id":"CC-1","options":[]}')), "act")).toEqual([])
+  const temp = "psql -h db <<'SQL'\ncreate temp table x (a text);\nselect * from x;\nSQL"
+  expect(lines(used("Bash", { command: temp }, "CREATE TABLE\n a \n---\n"), "act")).toEqual([])
+})
+
+test("a long request that begins with a nod is one", () => {
+  const request =
+    "Right, big one. The group block GRP-1187, eight rooms, wants three rooms a day later, Mr Lind replaced by Ms Oye in the same room, breakfast on the master bill and a new rooming list by mail to Mrs Gale."
+  const said = notesOf(
+    transcript(
+      user("Move the booking."),
+      ...used("move_booking", { id: "B-1" }, '{"ok":true}'),
+      assistant("Moved."),
+      user(request),
+    ),
+  )
+  expect(said.find(({ text: line }) => line.startsWith("Right"))?.kind).toBe("request")
 })
