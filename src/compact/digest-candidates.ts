@@ -317,9 +317,23 @@ function shortenEnd(end: string, length: number): string {
   const [, address] = /^: (https?:\/\/\S{1,200})$/.exec(end) ?? []
   if (address !== undefined && length >= leastAddress) return `: …${address.slice(3 - length)}`
   if (!/^: [\w.-]{1,40}=/.test(end)) return shortenLine(end, length)
-  const cut = end.lastIndexOf(", ", length - 3)
-  return cut > 0 ? `${end.slice(0, cut)}, …` : shortenLine(end, length)
+  // How it stands matters more than what it is called.
+  const parts = end.slice(2).split(", ")
+  const order = [...parts.keys()].toSorted((one, other) => standing(parts[other]) - standing(parts[one]) || one - other)
+  const kept = new Set<number>()
+  let left = length - ": , …".length
+  for (const n of order) {
+    const size = (parts[n] ?? "").length + 2
+    if (size > left) continue
+    kept.add(n)
+    left -= size
+  }
+  if (kept.size === 0) return length < leastEnd ? "" : shortenLine(end, length)
+  return `: ${parts.filter((_, n) => kept.has(n)).join(", ")}, …`
 }
+/** The beginning of a value in fewer characters says nothing. */
+const leastEnd = 16
+const standing = (part = ""): number => (/^(?:status|state|result|failed|skipped|not_?\w+)=/i.test(part) ? 1 : 0)
 
 const leastAddress = 16
 

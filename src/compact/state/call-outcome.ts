@@ -36,9 +36,13 @@ export const callOutcome = createPerObject((result: ToolResultPart, deed: CallDe
     !outcome.failed &&
     (doneAsNamed(deed.tool, told) || (deed.changes === "maybe" && acknowledges(deed.tool, told, deed.input)))
   if (deed.type !== "call" || (deed.changes === "no" && !isDone) || outcome.failed) return outcome
-  const { sure, says, did, line } = outcome
+  const { sure, line } = outcome
+  // Rows of a list say what was done with each of them, and not by whom.
+  const { says, did } = deed.changes === "maybe" && listsRows.test(told.head.slice(0, 400)) ? {} : outcome
   return { failed: false, ...present({ sure, says, did, line }), ...(isDone ? { isDone } : {}) }
 })
+
+const listsRows = /"(?:rows|items|results?|entries|records|hits|events|data|list)"\s{0,3}:\s{0,3}\[\s{0,8}\{/
 
 /** How a call ended where that is told by more than its words. */
 const toldFlag = (deed: CallDeed, text: ResultText): boolean | undefined =>
@@ -209,7 +213,7 @@ const envelopeKeys = new RegExp(`^${anyOf(words.envelopeKeys)}(?:_?(?:ms|s|secon
 
 /** Keys under which a change gives back the name of what it made, and how that stands. */
 const nameKey =
-  /(?:^|_)(?:id|ids|number|code|ref|reference|confirmation|key|url|version|revision|tag)$|(?:Id|Number|Code|Key|Ref|Url|Version)$/
+  /(?:^|_)(?:id|ids|number|code|ref|reference|confirmation|key|url|version|revision|tag|pnr|locator|localizador|voucher)$|(?:Id|Number|Code|Key|Ref|Url|Version)$/
 /** Who or what sent it was not made by it; the time of a message in a chat is its name. */
 const senderKey = /^(?:bot|app|team|client|request|trace|workspace|tenant|org)_?id$|^api_?version$/i
 const isNameOf = ({ key, value }: Leaf): boolean =>
@@ -279,13 +283,29 @@ function madeBy(
   const stands = all.filter((leaf) => isTop(leaf) && isStand(leaf) && isNew(leaf.value))
   const main = [...names, ...stands]
   const told = Map.groupBy(main.length > 0 ? main : saidBeside(all, isNew), ({ key }) => key)
-  return told.size === 0
-    ? undefined
-    : [...told]
-        .slice(0, maxMade)
-        .map(([key, leaves]) => `${key}=${listed([...new Set(leaves.map(({ value }) => String(value)))])}`)
-        .join(", ")
+  const made = [...told]
+    .slice(0, maxMade)
+    .map(([key, leaves]) => `${key}=${listed([...new Set(leaves.map(({ value }) => String(value)))])}`)
+  const parts = [...made, ...leftOut(withoutWrapper(parsed))]
+  return parts.length === 0 ? undefined : parts.join(", ")
 }
+
+/** What a change was not made to, though the rest went well: `failed=p.sand (LITIGATION_HOLD)`. */
+function leftOut(answer: object): readonly string[] {
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(answer)
+  return entries.flatMap(([key, value]) => {
+    if (!leftOutKey.test(key) || !Array.isArray(value) || value.length === 0) return []
+    const named = value.slice(0, maxLeftOut).map((one: unknown) => {
+      if (typeof one !== "object" || one === null) return oneLine(String(one), maxLeftName)
+      const short = Object.values(one).filter((part) => typeof part !== "object" && String(part).length <= maxLeftName)
+      const [first = "", why] = short.map((part) => oneLine(String(part), maxLeftName))
+      return why === undefined ? first : `${first} (${why})`
+    })
+    return [`${key}=${named.filter((name) => name !== "").join("; ")}${value.length > maxLeftOut ? "; …" : ""}`]
+  })
+}
+const leftOutKey = /^(?:failed|failures?|errors|skipped|rejected|refused|ignored|not_?\w+|unprocessed|unmatched)$/i
+const [maxLeftOut, maxLeftName] = [3, 32]
 
 /** Is it a number of what the tool is about: `submit_job` and `job`? */
 const isNamedAfter = (tool: string, { key, value }: Leaf): boolean =>

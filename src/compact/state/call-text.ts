@@ -71,9 +71,16 @@ function joinWithin(pieces: Iterable<string>, room: number): string {
   return text
 }
 
+/** A tool without the name of the server that it comes from, unless its own is one word, as in `ticket.update`. */
+function toldName(tool: string): string {
+  const [first, server = "", ...rest] = tool.split("__")
+  const own = rest.join("__")
+  return first !== "mcp" || own === "" ? tool : /[a-z][_A-Z-]/.test(own) ? own : `${server}.${own}`
+}
+
 /** A call as one would write it: `tool(name=value, …)`. */
 export function callText(tool: string, input: unknown): string {
-  const name = oneLine(tool, maxValueLength)
+  const name = oneLine(toldName(tool), maxValueLength)
   const inner =
     input === null || input === undefined
       ? ""
@@ -88,7 +95,7 @@ export function statementText(tool: string, input: unknown, statement: string): 
   const isRecord = typeof input === "object" && input !== null && !Array.isArray(input)
   const others = isRecord ? Object.entries(input).filter(([, value]) => value !== statement) : []
   const said = [oneLine(statement, maxStatement), ...entriesOf(Object.fromEntries(others), maxCallLength, 0)]
-  return `${oneLine(tool, maxValueLength)}(${joinWithin(said, maxCallLength)})`
+  return `${oneLine(toldName(tool), maxValueLength)}(${joinWithin(said, maxCallLength)})`
 }
 const maxStatement = 140
 

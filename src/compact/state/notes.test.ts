@@ -432,7 +432,7 @@ describe("what was done", () => {
     ["verify_identity", { customer: "C-1", code: "491702" }],
   ])("what a tool of a service does is an act: %s", (tool, input) => {
     expect(lines(asked(...used(tool, input, '{"result": "X"}')), "act")).toEqual([
-      expect.stringContaining(`\`${tool}(`),
+      expect.stringContaining(`\`${tool.replace("mcp__tracker__", "")}(`),
     ])
   })
 

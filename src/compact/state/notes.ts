@@ -65,7 +65,7 @@ import {
   type Values,
   valueDrafts,
 } from "./value-notes.ts"
-import { createWork, type Doing, type Run, recordCall, type Work } from "./work.ts"
+import { createWork, type Doing, namesNew, type Run, recordCall, type Work } from "./work.ts"
 import { workDrafts } from "./work-drafts.ts"
 import { actsInText, looksSpoken, saidBy, writtenCommand, writtenDeed } from "./written-command.ts"
 
@@ -338,7 +338,12 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   if (isChange(open.deed)) reading.failedAct = read.failed ? open.call.tool : undefined
   // What a record says need not be said of the call that asked for it; what a call made is said of it.
   const isQuoted =
-    !(isRecorded && isLookup(open.deed) && read.isDone !== true) &&
+    !(
+      isRecorded &&
+      isLookup(open.deed) &&
+      read.isDone !== true &&
+      !(isUnnamed(open.deed) && namesNew(open.deed, read))
+    ) &&
     (quotedOf(read) === undefined || !holdsSteering(result))
   const outcome = isQuoted ? read : { failed: read.failed, ...present({ sure: read.sure, isDone: read.isDone }) }
   recordCall(reading.work, open.deed, outcome, open.doing)
@@ -376,6 +381,7 @@ const taskId = (result: ToolResultPart): string | undefined =>
 /** What an outcome repeats of the result. */
 const quotedOf = ({ line, value, begins }: Outcome): string | undefined => line ?? value ?? begins
 
+const isUnnamed = (deed: CallDeed): boolean => deed.type === "call" && deed.changes === "maybe"
 const isLookup = (deed: CallDeed): boolean => deed.type === "call" && deed.changes !== "yes"
 
 /** A line that quotes an output rests on the message that holds it. */

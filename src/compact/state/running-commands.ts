@@ -40,7 +40,7 @@ export function goesOn(running: RunningCommands, open: OpenCall, result: ToolRes
 function lastLineOf(result: ToolResultPart): string | undefined {
   const line = resultText(result)
     .tail.split("\n")
-    .findLast((one) => /[\p{L}\p{N}]/u.test(one) && !ofProcess.test(one))
+    .findLast((one) => /[\p{L}\p{N}]/u.test(one) && !ofProcess.test(one) && !/^\s*\{/.test(one))
   return line === undefined ? undefined : oneLine(line, maxQuoted)
 }
 const ofProcess =

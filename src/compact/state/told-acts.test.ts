@@ -766,3 +766,23 @@ test("a long request that begins with a nod is one", () => {
   )
   expect(said.find(({ text: line }) => line.startsWith("Right"))?.kind).toBe("request")
 })
+
+test("what a change was not made to is told beside what it was made to, and a generic tool with its server", () => {
+  const purge = '{"job":"prg-881","requested":12,"purged":11,"failed":[{"mailbox":"p.sand","code":"LITIGATION_HOLD"}]}'
+  expect(lines(used("mcp__mail__purge", { message: "m-1" }, purge), "act")).toEqual([
+    "`mail.purge(message=m-1)`: job=prg-881, requested=12, purged=11, failed=p.sand (LITIGATION_HOLD)",
+  ])
+  const billing = '{"applied_to":[1,2],"skipped":[{"slot":7,"reason":"LOCKED_BY_USER"}]}'
+  expect(lines(used("set_billing", { group: "G-1" }, billing), "act")).toEqual([
+    "`set_billing(group=G-1)`: skipped=7 (LOCKED_BY_USER)",
+  ])
+  const isolated = '{"task_id":"iso-55810","host":"FIN-1","state":"pending"}'
+  const looked = '{"task_id":"iso-55810","host":"FIN-1","state":"completed"}'
+  const turns = [
+    ...used("mcp__edr__isolate_host", { host: "FIN-1" }, isolated),
+    ...used("mcp__edr__get_task", { task_id: "iso-55810" }, looked),
+  ]
+  expect(lines(turns, "act")).toEqual(["`isolate_host(host=FIN-1)`: task_id=iso-55810, state=completed"])
+  const rows = '{"count":2,"rows":[{"user":"a","result":"success"},{"user":"b","result":"success"}]}'
+  expect(lines(used("mcp__idp__signins", { since: "04:40" }, rows), "act")).toEqual([])
+})

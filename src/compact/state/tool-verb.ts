@@ -23,21 +23,29 @@ const opened = /^(?:ticket|case|dispute|account|issue|incident|claim|request|ord
 /** Who somebody is, is asked once: it has been done afterwards. */
 const identifies = /^(?:verify|check|confirm|authenticate) (?:identity|customer|caller|user|otp|pin|code)\b/
 
-/** By the first word of the name that is known; a list wins over everything because `update_plan` changes nothing but the plan. */
-export function toolVerb(tool: string): ToolVerb | undefined {
-  if (planTool.test(tool)) return "list"
-  const words = tool
-    .slice(0, maxNameLength)
+/** `mcp__todo__write` is of the server `todo`: what it does says its own name, unless the server keeps a list. */
+const ofServer = /^mcp__(.{1,60}?)__(?=\w)/
+const wordsOf = (name: string): readonly string[] =>
+  name
     .replace(/([a-z\d])([A-Z])/g, "$1 $2")
     .toLowerCase()
     .normalize("NFD")
     .replace(/\p{Mn}/gu, "")
     .split(/[^a-z\d]+/)
+
+/** By the first word of the name that is known; a list wins over everything because `update_plan` changes nothing but the plan. */
+export function toolVerb(tool: string): ToolVerb | undefined {
+  if (planTool.test(tool)) return "list"
+  const [server = [], words = server] = tool
+    .slice(0, maxNameLength)
+    .split(ofServer)
+    .filter((part) => part !== undefined && part !== "")
+    .map(wordsOf)
   const known = words.flatMap((word) => verbIn(word) ?? [])
   const telling = words.filter((word) => !weak.has(word)).flatMap((word) => verbIn(word) ?? [])
   if (words[0] === "open" && words.some((word) => opened.test(word))) return "change"
   if (identifies.test(words.join(" "))) return "change"
-  if (known.includes("list")) return "list"
+  if (known.includes("list") || server.some((word) => verbOf.get(word) === "list")) return "list"
   // What one may choose from is asked for: `transfer_options`, `room_availability`.
   if (words.length > 1 && choices.test(words.at(-1) ?? "") && !sets.has(words[0] ?? "")) return "lookup"
   // `pods_log` shows one; `log_call` writes one.

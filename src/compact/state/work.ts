@@ -85,16 +85,22 @@ export function recordCall(work: Work, deed: CallDeed, outcome: Outcome | undefi
   }
   if (deed.type === "call") {
     // Whose name says nothing did something if its answer says so, or has an id for what it made.
-    const says =
-      outcome?.says === true ||
-      outcome?.did === true ||
-      (/[a-z][_A-Z]/.test(deed.tool) && /(?:^|_)id=|Id=/.test(outcome?.value ?? ""))
+    const says = outcome?.says === true || outcome?.did === true || (outcome !== undefined && namesNew(deed, outcome))
     const isAct = deed.changes === "yes" || (deed.changes === "maybe" && says) || outcome?.isDone === true
     const kind = isAct ? "act" : "lookup"
     const same = deed.text.split(",", 1)[0] ?? ""
     const text = code(deed.text)
     recordRun(work, { text, kind, calls: true, little: deed.changes === "little", same }, outcome, doing)
   }
+}
+
+/** Does the answer to a tool whose name says nothing have an id for what it made? Several ids, or a plural, are what was found. */
+export function namesNew(deed: CallDeed, { value = "" }: Outcome): boolean {
+  if (deed.type !== "call") return false
+  const tool = deed.tool.split("__").at(-1) ?? ""
+  if (!/[a-z][_A-Z]/.test(tool) || /[a-rt-z]s$/i.test(tool)) return false
+  const pairs = value.split(", ")
+  return pairs.some((pair, n) => /(?:^|_)id=|Id=/.test(pair) && (pairs[n + 1] ?? "=").includes("="))
 }
 
 type Named = Pick<Run, "text" | "kind" | "calls" | "little" | "purpose"> & { readonly same: string }
