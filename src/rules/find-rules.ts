@@ -23,7 +23,7 @@ import {
   opensSteps,
   sureTalk,
 } from "./sure-enough.ts"
-import { isAnothers, speakerScore, surelyOwn } from "./who-speaks.ts"
+import { hasRoomForTwo, isAnothers, speakerScore, surelyOwn } from "./who-speaks.ts"
 import { noReading } from "./word-classes.ts"
 import { type ClassSet, classSet, sharesClass } from "./word-table.ts"
 
@@ -107,9 +107,10 @@ const scoredAtOnce = 32
 /** Takes drafts as rules, but for what is quoted, what somebody else says and what holds only for now. */
 function takerOf(rules: FoundRule[], text: string, channel: Channel, pages: readonly Span[]): (draft: Draft) => void {
   const quotations = lazy(() => (channel === "user" ? quotationsIn(text) : []))
+  const mayBeAnothers = lazy(() => channel === "user" && hasRoomForTwo(text))
   return (draft) => {
     if (rules.length === maxRules || isWithin(draft, quotations())) return
-    if (channel === "user" && isAnothers(text, draft, pages)) return
+    if (mayBeAnothers() && isAnothers(text, draft, pages)) return
     const rule = ruleOf(text, channel === "user" ? withReferent(text, draft, rules.at(-1)?.end ?? 0) : draft, channel)
     if (channel !== "user" || !(forNow.test(rule.text) || isPutOff(rule.text))) rules.push(rule)
   }

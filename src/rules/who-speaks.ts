@@ -28,9 +28,11 @@ export const [onOneLine, surelyAnothers, surelyPasted]: readonly [number, number
 /** Below this it is the user, whatever words lead up to it. */
 export const surelyOwn = -1.5
 
-/** Is a sentence in the user's own words somebody else's by what stands around it? One line without a joint has no room for two. */
+/** Is there room for two speakers in a text? In one line without a joint there is not. */
+export const hasRoomForTwo = (text: string): boolean => joint.test(text)
+
+/** Is a sentence in the user's own words somebody else's by what stands around it, in a text with room for two? */
 export function isAnothers(text: string, sentence: Span, pages: readonly Span[]): boolean {
-  if (!holdsTwo.test(text)) return false
   // Where a paste was found beside the user's words, who says what is known already.
   const isWhole = pages.length === 1 && pages[0]?.start === 0 && pages[0].end === text.length
   const isUnderLead = ruleLead.test(lineUpTo(text, sentence))
@@ -42,7 +44,7 @@ const ruleLead = new RegExp(`^\\W*(?:\\p{L}+ ){0,3}${anyOf(words.leadingIn)}(?![
 const besideLead = 2
 const lineUpTo = (text: string, { start, end }: Span): string => text.slice(text.lastIndexOf("\n", start - 1) + 1, end)
 /** Signs between what one says and what another does. */
-const holdsTwo = /(?<!\d):|:(?!\d)|[\n："“”„«»「—–]| - |['‘]\p{L}/u
+const joint = /(?<!\d):|:(?!\d)|[\n："“”„«»「—–]| - |['‘]\p{L}/u
 
 const table = lazy(() => ({
   levels: readLevels(speakerWeights, speakerTable),
