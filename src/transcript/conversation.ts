@@ -77,7 +77,7 @@ export const fileKinds: readonly FileKind[] = ["messages", "trace", "claude-code
 /** Checks a kind that came from a flag. */
 export function requireKind(kind: FileKind): FileKind {
   if (!fileKinds.includes(kind))
-    throw new HoldfastError({ code: "format-unknown", found: `"${kind}"`, known: fileKinds })
+    throw new HoldfastError({ code: "format-unknown", found: `"${String(kind).slice(0, 80)}"`, known: fileKinds })
   return kind
 }
 

@@ -134,6 +134,9 @@ describe("a malformed body gets its path and what was expected", () => {
       code: "format-unknown",
       found: '"smtp"',
     })
+    expect(problemOf(() => decodeRequest("a".repeat(1e6) as Format, "{}"))).toMatchObject({
+      found: `"${"a".repeat(80)}"`,
+    })
     expect(problemOf(() => decodeResponse("constructor" as Format, "{}"))?.code).toBe("format-unknown")
     for (const start of [startDecode, startEncode, startCollect, (name: Format) => translate([], name)]) {
       expect(problemOf(() => start("smtp" as Format))?.code).toBe("format-unknown")

@@ -23,7 +23,7 @@ export const codecs: Readonly<Record<Format, Codec>> = {
 /** The codec of a format; a name that came from a file or a flag may be none. */
 export function codecOf(format: Format): Codec {
   if (!Object.hasOwn(codecs, format))
-    throw new HoldfastError({ code: "format-unknown", found: `"${format}"`, known: formats })
+    throw new HoldfastError({ code: "format-unknown", found: `"${String(format).slice(0, 80)}"`, known: formats })
   return codecs[format]
 }
 
