@@ -99,6 +99,14 @@ const settling = /\b(?:because|instead of|rather than|decided|chose|opted?|going
 export const isAnnouncement = (sentence: string): boolean =>
   passing.test(sentence) || (announcing.test(sentence) && !settling.test(sentence))
 
+/** It tells the task again, or of a place only that something is there, that there is much in it, or that it might matter. */
+const tellsLittle =
+  /^(?:the|this|our) (?:task|issue|problem|goal) (?:involves|asks|requires|described|is to|also points|mentions|suggests that we)\b|\b(?:contains?|has|have|includes?|there are) (?:several|various|multiple|many|a (?:lot|number) of) (?:\p{L}+ )?(?:subdirector|director|folder|file|section|useful|information)|\b(?:might|may|could) be (?:relevant|useful|helpful|related)\b|^(?:we|i) (?:can )?(?:see|notice) (?:that )?there(?:['’]s| is| are)\b.{0,60}$|^it (?:looks like|seems|appears)(?: that)? [^,;]{1,80} (?:is|are) (?:present|located|defined|there)\b|^(?:we are|i am|i['’]m|we['’]re) (?:now )?(?:looking|at)\b/iu
+
+/** How things stood at that moment: the next attempt made it old. */
+const momentary =
+  /\b(?:still (?:not |fail|an? |the same|be(?:ing)? )|(?:issue|error|problem|failure)s? (?:still )?persists?\b|(?:did|does)(?: not|n['’]t) (?:resolve|solve|fix|help)\b|(?:are|am|is|were|was) (?:unable|not able) to\b)/iu
+
 /** An item of a list that lacks what it is said of: "Should be small …", "User-initiated." */
 export const isHalf = (sentence: string): boolean =>
   /^(?:should|must|can|could|will|would|may|might|is|are|was|were|has|have|had|does|needs?)\b/i.test(sentence) ||
@@ -161,6 +169,7 @@ export const thoughtsIn = createRecent((text): Thoughts => {
     !asksUser.test(sentence) &&
     !courteous.test(sentence) &&
     !hollow.test(sentence) &&
+    !tellsLittle.test(sentence) &&
     !isHalf(sentence) &&
     !isAnnouncement(sentence)
   const long = wordsToCompare(text).filter((sentence) => weightOf(sentence) >= minLength)
@@ -292,6 +301,13 @@ const inCode = /`([^`\s]{4,80})`/g
 const eachFigure = /(?<![\w.,])(?:\d+[.,]\d+|\d{3,}|\p{Lu}{2,}-?\d+)(?![\w]|[.,]\d)/gu
 
 function latestOf(drafts: readonly NoteDraft[]): readonly NoteDraft[] {
+  const moments = drafts.filter((one) => isThought(one) && momentary.test(one.text) && !saysWhy.test(one.text))
+  const last = moments.at(-1)
+  return withoutRepeats(moments.length < 2 ? drafts : drafts.filter((one) => one === last || !moments.includes(one)))
+}
+const saysWhy = /\b(?:because|since|due to|as)\b/i
+
+function withoutRepeats(drafts: readonly NoteDraft[]): readonly NoteDraft[] {
   const thoughts = drafts.filter(isThought).slice(-maxThoughts)
   const words = thoughts.map(({ text }) => new Set(text.toLowerCase().match(/[\p{L}\p{N}_]{4,}|\p{N}+/gu)))
   const gone = new Set(

@@ -32,6 +32,9 @@ const silly: readonly (readonly [why: string, said: string])[] = [
   ["another one, behind a word of order", "First, check where `attachQuotes` is called."],
   ["one that is named by what it does", "Setting the field 'Impact' to '2 - Medium' in the form."],
   ["that something was found, and not what", "Excellent, now I've found the issue!"],
+  ["the task told again", "The task involves exploring the folder `/srv/app` since the issue is in there."],
+  ["that there is much somewhere", "The root cause is that `src` contains several subdirectories, including `lib`."],
+  ["that something is there", "It seems that the file `fields.py` is present in the folder."],
   [
     "a blob of data",
     `The reason is in QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9wcXJzdHV2d3h5ejAxMjM0NTY3ODk.`,
@@ -61,6 +64,15 @@ test("of thoughts that say nearly the same the latest is told", () => {
   ]
   expect(thoughts(first, second)).toEqual([second])
   expect(thoughts(first, "The issue is that the chart has no labels on its axis.")).toHaveLength(2)
+})
+
+test("of how things stood at that moment the last is told, and each that gives a reason", () => {
+  const [still, because, last] = [
+    "The problem is that `make` is still failing.",
+    "The problem persists because LLVM 14 is not installed.",
+    "It turns out that `make clean` did not help.",
+  ]
+  expect(thoughts(still, because, last)).toEqual([because, last])
 })
 
 test("of thoughts in few words that name the same figures the latest is told, and others beside it", () => {

@@ -143,8 +143,11 @@ const coded = new RegExp(
   ),
   "u",
 )
-/** What builders and installers say on their way, and the head of a listing. */
-const progress = new RegExp(`^${anyOf(lists.progress)}(?![\\p{L}])|\\bcopyright\\b|\\(c\\) (?:19|20)\\d\\d|©`, "iu")
+/** What builders and installers say on their way, where they put things for themselves, and the head of a listing. */
+const progress = new RegExp(
+  `^${anyOf(lists.progress)}(?![\\p{L}])|/[\\da-f]{32,}$|\\bcopyright\\b|\\(c\\) (?:19|20)\\d\\d|©`,
+  "iu",
+)
 const words = /\p{L}{2,}/gu
 const leastWords = 3
 /** Lines of one output that say something by themselves; an output with more of them is a text to read. */
