@@ -97,7 +97,15 @@ const announcing = new RegExp(`^(?:${anyOf(lists.leads)}[,.! ]{1,3}){0,2}${anyOf
 const settling = /\b(?:because|instead of|rather than|decided|chose|opted?|going with|settled on|(?:ll|will) use)\b/i
 
 export const isAnnouncement = (sentence: string): boolean =>
-  passing.test(sentence) || (announcing.test(sentence) && !settling.test(sentence))
+  passing.test(sentence) ||
+  (announcing.test(sentence) && !settling.test(sentence)) ||
+  (upNext.test(sentence) && !hasVerb.test(sentence))
+
+/** "Now the version with a default of 25 s." */
+const upNext =
+  /^(?:and )?(?:now|next|then|jetzt|nun|als nächstes),? (?:up:? |for |to |on to )?(?:the|an?|der|die|das|eine?n?)\b/i
+const hasVerb =
+  /\b(?:is|are|was|were|be|been|has|have|had|does|do|did|can|could|will|would|must|should|pass(?:es)?|works?|fails?|returns?|runs?|takes?|holds?|uses?|shows?|reads?|gives?|match(?:es)?|compiles?|builds?|says?|gets?|stays?|needs?|comes?|goes|covers?|ist|sind|hat|haben|wird|läuft|\p{L}{3,}(?:ed|en))\b/iu
 
 /** It tells the task again, or of a place only that something is there, that there is much in it, or that it might matter. */
 const tellsLittle =
@@ -251,6 +259,8 @@ type Refuted = {
   readonly voided: ReadonlyMap<string, number>
   /** What was done, in order. */
   readonly acts: readonly { readonly text: string; readonly at: number }[]
+  /** Where a file was changed last. */
+  readonly changed: number
   /** How jobs and other things stood when that was last read. */
   readonly states: ReadonlyMap<string, { readonly at: number }>
 }
@@ -272,17 +282,21 @@ export function latestThoughts(
 }
 
 /** Was it turned down, does it rest on what holds no more, or has what it says is under way or still to be done come to its end since? */
-export function isRefuted(one: NoteDraft, { turnedDown, voided, acts, states }: Refuted): boolean {
+export function isRefuted(one: NoteDraft, { turnedDown, voided, acts, states, changed }: Refuted): boolean {
   const { text, at } = one
   if (turnedDown.has(at)) return true
   const count = voidNames(one, voided).length
   if (count > 0 && (text.match(eachFigure)?.length ?? 0) < 2 * count) return true
   if (saysUnderWay.test(text) && (text.match(eachName) ?? []).some((name) => at < (states.get(name)?.at ?? -1)))
     return true
+  if (nothingYet.test(text) && changed > at) return true
   // "The migration 0047_a.sql is not applied yet" holds until something was done with it.
   const named = saysNotYet.test(text) ? [...text.matchAll(inCode)].map(([, name = ""]) => name) : []
   return named.length > 0 && acts.some((act) => act.at > at && named.some((name) => act.text.includes(name)))
 }
+
+const nothingYet =
+  /\b(?:nothing|nichts|rien|nada|niente|niets)\b.{0,24}\b(?:yet|so far|encore|todavía|ainda|ancora|nog)\b|\bnoch nichts\b/iu
 
 const voidNames = ({ text, at }: NoteDraft, voided: Refuted["voided"]): readonly string[] =>
   voided.size === 0 ? [] : (text.match(eachName) ?? []).filter((name) => at < (voided.get(name) ?? -1))

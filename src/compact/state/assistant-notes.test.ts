@@ -28,6 +28,7 @@ const silly: readonly (readonly [why: string, said: string])[] = [
     "what it looks at next, behind a reason",
     "Since the search gave nothing, I'll explore the folders to find where rules are.",
   ],
+  ["what comes next, without a verb", "Now the polling version because of the 25 s default."],
   ["a step that it tells itself to do", "Delete the duplicate lines 91-94 at the end of the body."],
   ["another one, behind a word of order", "First, check where `attachQuotes` is called."],
   ["one that is named by what it does", "Setting the field 'Impact' to '2 - Medium' in the form."],
@@ -64,6 +65,14 @@ test("of thoughts that say nearly the same the latest is told", () => {
   ]
   expect(thoughts(first, second)).toEqual([second])
   expect(thoughts(first, "The issue is that the chart has no labels on its axis.")).toHaveLength(2)
+})
+
+test("that nothing is done yet holds until a file is changed", () => {
+  const said = "The cause is the sort order, and nothing is fixed yet."
+  const told = (...more: readonly Turn[]) =>
+    lines([assistant(said), ...used("read", { path: "b.ts" }, "x"), ...more], "finding")
+  expect(told(...used("read", { path: "a.ts" }, "x"))).toEqual([said])
+  expect(told(...used("write", { path: "a.ts", content: "x" }, "ok"))).toEqual([])
 })
 
 test("of how things stood at that moment the last is told, and each that gives a reason", () => {

@@ -33,6 +33,7 @@ import { type CallDeed, deedOf } from "./call-deed.ts"
 import { callOutcome, withMade } from "./call-outcome.ts"
 import { type Commitment, commitmentDrafts, commitmentsIn } from "./commitments.ts"
 import { sentencesOf } from "./cues.ts"
+import { eachFile } from "./file-states.ts"
 import { finish, type NoteDraft } from "./note-draft.ts"
 import { type Outcome, outcomeOf, regrets } from "./outcome-of.ts"
 import { isScreen, screenText, withElement } from "./page-elements.ts"
@@ -62,6 +63,7 @@ import {
   readCallValues,
   readStatements,
   readValues,
+  readWritten,
   type Values,
   valueDrafts,
 } from "./value-notes.ts"
@@ -206,13 +208,14 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
   })
   const turnedDown = new Set([...reading.turnedDown, ...objectedTo(talk)])
   const states = latestStates(reading.values)
-  const refuted = { turnedDown, voided: reading.voided, acts: actsOf(work), states }
+  const changed = work.changes.at(-1)?.at ?? -1
+  const refuted = { turnedDown, voided: reading.voided, acts: actsOf(work), states, changed }
   return keep(
     [
       ...said,
       ...latestThoughts(drafts, talk, refuted),
       ...workDrafts(work, { newest: newestRequest(talk), isLeft, states }),
-      ...valueDrafts(reading.values, messages.length, turnedDown).filter(
+      ...valueDrafts(reading.values, { end: messages.length, turnedDown, files: eachFile(work.files) }).filter(
         (one) => !isQuoted(one) || !isRefuted(one, refuted),
       ),
     ],
@@ -331,6 +334,7 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   if (read.rejected === true) reading.turnedDown.add(open.doing.at)
   noteJobs(reading.values, open, result, doing)
   if (isScreen(result)) reading.page = screenText(result)
+  if (!read.failed) readWritten(reading.values, open)
   const isRecorded = !read.failed && readValues(reading.values, open, result, doing)
   reading.calledSince = doing.at
   reading.isLastWord = false

@@ -47,6 +47,17 @@ test("a record out of a list for some days, and one named in a list, say that th
   expect(recordsIn(asked(...listed, ...many))).toContain("event ev_board9 (read before cancel_events)")
 })
 
+test("what was to be written into a file is known of it only if it was, and only while it is there", () => {
+  const written = (result: string, more: readonly Turn[] = []): string =>
+    recordsIn(
+      asked(...used("write", { path: "/srv/app/limits.ts", content: "export const maxJobs = 45" }, result), ...more),
+    )
+  expect(written("ok")).toContain("/srv/app/limits.ts: maxJobs=45")
+  expect(written("Error: the user rejected the change")).toBe("")
+  expect(written("ok", used("bash", { command: "rm limits.ts" }, "exit code 0"))).toBe("")
+  expect(written("ok", used("bash", { command: "git checkout limits.ts" }, "Updated 1 path"))).toBe("")
+})
+
 /** Sentences that steer, as `scan` finds them: [family, half, text]. */
 const steering = readFileSync(new URL("../../../test/fixtures/gate/attacks.jsonl", import.meta.url), "utf8")
   .split("\n")

@@ -7,6 +7,7 @@ import { callNature } from "../stages/tool-kind.ts"
 import { oneLine } from "../summary/summary.ts"
 import { isAnnouncement, partLabels } from "./assistant-findings.ts"
 import type { CallDeed } from "./call-deed.ts"
+import type { FileState } from "./file-states.ts"
 import type { NoteDraft } from "./note-draft.ts"
 import { parseJson, printedByCommand } from "./outcome-of.ts"
 import { isScreen } from "./page-elements.ts"
@@ -70,13 +71,18 @@ type RecordState = {
   /** What was done to it since it was read, in order. */
   readonly changedBy?: readonly string[]
 }
-/**
- * Every value with its owner, as drafts of lines; the transcript has `end` messages, and at the places `turnedDown` the assistant said what the
- * user did not want.
- */
-export const valueDrafts = (values: Values, end: number, turnedDown: ReadonlySet<number>): readonly NoteDraft[] => [
+type Around = {
+  /** So many messages are in the transcript. */
+  readonly end: number
+  /** Where the assistant said what the user did not want. */
+  readonly turnedDown: ReadonlySet<number>
+  readonly files: ReadonlyMap<string, FileState>
+}
+
+/** Every value with its owner, as drafts of lines. */
+export const valueDrafts = (values: Values, { end, turnedDown, files }: Around): readonly NoteDraft[] => [
   ...recordDrafts(values),
-  ...sourceDrafts(values.inSource, end),
+  ...sourceDrafts(values.inSource, end, files),
   ...statementDrafts(values, turnedDown),
 ]
 
@@ -177,21 +183,24 @@ const namesIn = createRecent((text): readonly string[] => {
 /** What a call says before its result is there. */
 export function readCallValues(values: Values, call: ToolCallPart, deed: CallDeed, doing: Doing): void {
   if (deed.type === "call") mention(values, deed.text, doing.at, "other")
-  noteSource(values.inSource, call, deed, doing)
+  // Only an interpreter still knows what a program defined, though it failed; the paths that a command named say nothing of the work.
+  if ((deed.type === "command" || deed.type === "call") && keepsState.test(call.tool))
+    addSource(
+      values.inSource,
+      `programs given to ${oneLine(call.tool, maxToolName)}`,
+      valuesInCall(call, deed.type).values,
+      doing,
+    )
 }
 
-/** Values in what was written go to the file, those of a program to the tool that ran it. */
-function noteSource(states: Map<string, SourceState>, call: ToolCallPart, deed: CallDeed, doing: Doing): void {
-  const { tool } = call
-  const [file] =
-    deed.type === "files" ? deed.files.filter(({ deed: done }) => done !== "read" && done !== "deleted") : []
-  if (file === undefined && deed.type !== "command" && deed.type !== "call") return
-  // Only an interpreter still knows what a program defined; the paths that a command named say nothing of the work.
-  if (file === undefined && !keepsState.test(tool)) return
+/** Values in what was written go to the file, once it was. */
+export function readWritten({ inSource }: Values, { call, deed, doing }: OpenCall): void {
+  if (deed.type !== "files") return
+  const file = deed.files.find(({ deed: done }) => done !== "read" && done !== "deleted")
+  if (file === undefined) return
   const { rows, values } = valuesInCall(call, deed.type)
-  if (file !== undefined) addSource(states, tableName(file.path), rows, doing)
-  const name = file === undefined ? `programs given to ${oneLine(tool, maxToolName)}` : file.path
-  addSource(states, name, values, doing)
+  addSource(inSource, tableName(file.path), rows, doing)
+  addSource(inSource, file.path, values, doing)
 }
 
 const maxToolName = 48
@@ -224,14 +233,21 @@ const sourceWorth = 2
 /** Messages after which a file that was not written any more was left. */
 const leftAfter = 40
 
-const sourceDrafts = (states: ReadonlyMap<string, SourceState>, end: number): readonly NoteDraft[] =>
+const sourceDrafts = (
+  states: ReadonlyMap<string, SourceState>,
+  end: number,
+  files: ReadonlyMap<string, FileState>,
+): readonly NoteDraft[] =>
   [...states].flatMap(([name, state]): readonly NoteDraft[] => {
     const record = sourceRecord(name, state, end - state.at > leftAfter)
     const { sources, at } = state
-    return record === undefined
+    return record === undefined || isGone(files.get(name))
       ? []
       : [{ kind: "record", text: recordText(record), sources, channel: "assistant", at, worth: sourceWorth }]
   })
+
+/** Nothing of what was written to a file is in it any more. */
+const isGone = (file: FileState | undefined): boolean => /^(?:deleted|restored)$/.test(file?.deeds.at(-1) ?? "")
 
 /** Longer arguments are content, and name no record. */
 const maxNamed = 80
