@@ -3,6 +3,7 @@ import { fc } from "../../test/support/property.ts"
 import type { Channel } from "../message/message.ts"
 import { createMeter } from "../tokens/meter.ts"
 import { composeDigest } from "./compose-digest.ts"
+import { joinExcerpt } from "./digest-candidates.ts"
 import { readRecord } from "./state/records.ts"
 import { parseDigest } from "./summary/digest-text.ts"
 import {
@@ -44,6 +45,27 @@ const records = (count: number): readonly SummaryLine[] =>
       "tool",
     ),
   )
+
+test("an excerpt that goes on where the beginning of a message breaks off fills the gap, and others stand behind it", () => {
+  const ends = "Morning. SIEM-88213 just paged me, [… 202 characters] never bundle them."
+  const excerpt = "… SIEM-88213 just paged me, FIN-WS-0147, something beaconing."
+  expect(joinExcerpt(ends, excerpt)).toBe(
+    "Morning. SIEM-88213 just paged me, FIN-WS-0147, something beaconing. [… 168 characters] never bundle them.",
+  )
+  expect(joinExcerpt(ends, "… Port 8443 is open. … Port 80 is not.")).toBe(
+    `${ends} … Port 8443 is open. … Port 80 is not.`,
+  )
+})
+
+test("values and what was found stand in the order in which they were said", () => {
+  const said = [line("“The flat at 12 Elm Street costs 980 euro a month.”", 4), line("The cellar is damp.", 6)]
+  const told = compose(handoff({ key_concepts: [...said, line("“The flat costs 940 euro a month now.”", 4)] }), 400)
+  expect(linesIn(told, "key_concepts")).toEqual([
+    "“The flat at 12 Elm Street costs 980 euro a month.”",
+    "The cellar is damp.",
+    "“The flat costs 940 euro a month now.”",
+  ])
+})
 
 test("what was done behind the user's latest words stands apart from what was done before them", () => {
   const acts = [line("`pay(order=7)`: paid", 10), line("`send(mail=3)`: sent", 10)]

@@ -186,12 +186,13 @@ function fillingFor(
   const allValues = fitRecords(values, Number.MAX_SAFE_INTEGER, stands).tokens
   const valueHead = allValues === 0 ? 0 : headCost(factsSection)
   const offers = offersOf(candidates, allValues + valueHead, options)
+  const places = new Map(candidates.flatMap(({ tier, line, at }) => (tier === "facts" ? [[line.text, at]] : [])))
   return (allowance) => {
     const room = valueTokens(allowance, offers)
     const { chosen, isWhole } = takeOffers(offers.order, allowance - room, headCost, meter)
     const said = standingIn(chosen.map(({ line }) => line.text))
     const told = fitRecords(values, room - valueHead, (value) => stands(value) || said(value))
-    return { sections: inOrder(schema, chosen, told.lines), isWhole: isWhole && told.isWhole }
+    return { sections: inOrder(schema, chosen, told.lines, places), isWhole: isWhole && told.isWhole }
   }
 }
 
@@ -200,14 +201,19 @@ function inOrder(
   schema: Summary["schema"],
   chosen: readonly Candidate[],
   values: readonly SummaryLine[],
+  places: ReadonlyMap<string, number>,
 ): Summary["sections"] {
   const bySection = Map.groupBy(chosen, ({ section }) => section)
   const told = Map.groupBy(values, ({ text }) => valueSection(text, schema))
   const known = schemas[schema].map(({ name }) => name)
   const names = [...known, ...[...bySection.keys()].filter((name) => !known.includes(name))]
   return names.flatMap((name): readonly SummarySection[] => {
-    const own = (bySection.get(name) ?? []).toSorted((one, other) => one.at - other.at).map(({ line }) => line)
-    const lines = [...own, ...(told.get(name) ?? [])]
+    const own = (bySection.get(name) ?? []).map(({ line, at }) => ({ line, at }))
+    const beside = (told.get(name) ?? []).map((line) => ({
+      line,
+      at: places.get(line.text) ?? Number.POSITIVE_INFINITY,
+    }))
+    const lines = [...own, ...beside].toSorted((one, other) => one.at - other.at).map(({ line }) => line)
     return lines.length === 0 ? [] : [{ name, lines }]
   })
 }

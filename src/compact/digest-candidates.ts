@@ -267,6 +267,20 @@ function cutSentences(text: string, length: number): string | undefined {
   return [text.slice(0, start).trimEnd(), gap(end - start), text.slice(end).trimStart()].filter(Boolean).join(" ")
 }
 const gap = (count: number): string => `[… ${count} characters]`
+const gapInside = /^(.*?) \[… (\d+) characters\](.*)$/s
+
+/** What is told of a message by its ends, with an excerpt of it; one that goes on where the beginning breaks off fills that gap. */
+export function joinExcerpt(ends: string, excerpt: string): string {
+  const [, head = "", left = "", tail = ""] = gapInside.exec(ends) ?? []
+  const [first = "", ...others] = excerpt.replace(/^… /, "").split(" … ")
+  let shared = Math.min(head.length, first.length)
+  while (shared >= leastShared && !head.endsWith(first.slice(0, shared))) shared--
+  if (shared < leastShared) return `${ends} ${excerpt}`
+  const gone = Number(left) - first.length + shared
+  const beside = others.map((one) => ` … ${one}`).join("")
+  return `${head}${first.slice(shared)}${gone > 0 ? ` ${gap(gone)}` : ""}${tail}${beside}`
+}
+const leastShared = 8
 /** Of what is kept so much is the beginning; whole sentences that fill less of the room give way to words. */
 const [headShare, leastSentences] = [0.7, 0.7]
 

@@ -7,6 +7,7 @@ import {
   fitted,
   formsOf,
   isUsersWords,
+  joinExcerpt,
   rankedIn,
   shortForm,
   withoutDetails,
@@ -129,7 +130,7 @@ function withExcerpts(chosen: ReadonlyMap<string, Candidate>): readonly Candidat
     const excerpt = chosen.get(`${excerptKey}${key}`)
     if (excerpt === undefined) return [candidate]
     const { short: _, ...line } = candidate.line
-    return [{ ...candidate, line: { ...line, text: `${line.text} ${excerpt.line.text}` } }]
+    return [{ ...candidate, line: { ...line, text: joinExcerpt(line.text, excerpt.line.text) } }]
   })
 }
 

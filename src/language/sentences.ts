@@ -83,10 +83,17 @@ export function sentencesIn(text: string, span: Span): readonly Span[] {
   return sentences
 }
 
-/** Someone who types without capital letters ends a sentence with a stop all the same. */
-const isTyped = (text: string): boolean => smallFirst.test(text) && !capitalBehindStop.test(text)
+/**
+ * Someone who types without capital letters ends a sentence with a stop all the same, though the first word be one that the keyboard or anger
+ * put in capitals.
+ */
+function isTyped(text: string): boolean {
+  const capitals = text.match(capitalBehindStop)?.length ?? 0
+  return smallFirst.test(text) ? capitals === 0 : (text.match(smallBehindStop)?.length ?? 0) > Math.max(1, capitals)
+}
 const smallFirst = new RegExp(`^\\W{0,4}[${smalls}]`)
-const capitalBehindStop = new RegExp(`[.!?]\\s+[${capitals}]`)
+const capitalBehindStop = new RegExp(`[.!?]\\s+[${capitals}](?:[${smalls}]|\\s[${smalls}])`, "g")
+const smallBehindStop = new RegExp(`[${smalls}]{4}[.!?]\\s+[${smalls}]`, "g")
 
 /** Is the sign at a place a small letter? Only signs outside of ASCII are looked up. */
 function isSmallAt(text: string, at: number): boolean {
@@ -103,12 +110,22 @@ function endsSentence(text: string, start: number, at: number, end: number, type
   if (end < text.length && !isBehindBlank && !isEscapedBlank(text, end)) return false
   const isFullStop = text.charCodeAt(at) === fullStop
   if (isFullStop && mayShorten(text, start, at) && noEnd.test(text.slice(Math.max(start, at - 8), at))) return false
-  if (typed && isFullStop && end === at + 1 && at - start >= 3) {
+  if (isFullStop && end === at + 1 && at - start >= 3 && (typed || begins(text, end + 1))) {
+    if (shortened.test(text.slice(Math.max(start, at - 8), at))) return false
     if (isSmallAt(text, at - 1) && isSmallAt(text, at - 2) && isSmallAt(text, at - 3)) return true
     if (endsInNumber.test(text.slice(Math.max(start, at - 8), at))) return true
   }
   return !isFullStop || !isBehindBlank || !isSmallAt(text, end + 1)
 }
+
+/** Words that a sentence begins with, however it is typed, and abbreviations that they may follow. */
+function begins(text: string, at: number): boolean {
+  beginning.lastIndex = at
+  return beginning.test(text)
+}
+const beginning = /(?:oh|also|btw|always|never|dont|don['’]t|please|pls)(?![\w-])/y
+const shortened =
+  /(?:^|[^\p{L}])(?:min|max|avg|fig|eq|ca|al|misc|tel|ext|vol|dept|usw|bzw|evtl|ggf|inkl|zzgl|approx|resp|incl)$/iu
 
 /** A number of a ticket or a year, or a bracket: no ordinal, behind which a stop ends nothing. */
 const endsInNumber = /(?:\d{3}|[a-zA-Z]-?\d{1,2}|[)\]])$/

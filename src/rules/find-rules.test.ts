@@ -323,6 +323,21 @@ describe("limits", () => {
   })
 })
 
+const smallLetters: readonly (readonly [said: string, rule: string])[] = [
+  [
+    "nice, more than i hoped. CI on that? a second table too. oh and always print the random seed with anything random",
+    "oh and always print the random seed with anything random",
+  ],
+  [
+    "STOP! jonas shows it at eleven, i forgot. nothing more today before two. and from now on ask before every staging deploy please. where are we?",
+    "and from now on ask before every staging deploy please.",
+  ],
+  ["Nice, thanks a lot. oh and always print the random seed", "oh and always print the random seed"],
+]
+test.each(smallLetters)("a stop ends a sentence of who types in small letters: %s", (said, rule) => {
+  expect(findRules(said, { channel: "user" }).map(({ text }) => text)).toEqual([rule])
+})
+
 test("a rule behind a long line that ends without a stop is a sentence of its own", () => {
   const long = "we looked at the crates in the hall and at the list of what was sold and what is left over, ".repeat(2)
   const rule = "Customer data must never leave the eu-central region."

@@ -342,3 +342,24 @@ test("a limit that is set anew takes the place of the one rule that speaks of it
   expect(readReplacements("The cap is 800 now.", [rule, pin("3", "The cap for taxis is 50.")])).toEqual([])
   expect(readReplacements("The cap is 800 for this order.", [rule])).toEqual([])
 })
+
+test("what is to be done in a channel is over once the user says to stop it there, in whatever company he says so", () => {
+  const asks = pin("1", "Post the progress in #ir-20418 every time, in English.")
+  const bans = pin("2", "Never post names of customers in #ir-20418.")
+  const stops = [
+    "Please stop posting to #ir-20418.",
+    "Sorry, stop posting to #ir-20418. Tessera is in there. Only update the ticket from now on.",
+    "don't post to #ir-20418 anymore",
+  ]
+  for (const said of stops) expect(readReplacements(said, [asks, bans]).map((one) => one.pin)).toEqual([asks])
+  const asked = pin("3", "進捗は毎回 #ir-20418 に英語で投稿してください。")
+  expect(readReplacements("すみません、#ir-20418への投稿はもうやめて。", [asked]).map((one) => one.pin)).toEqual([
+    asked,
+  ])
+  const others = [
+    "Stop posting the logs to #ir-20418.",
+    "Don't post this one to #ir-20418.",
+    "Stop posting to #general.",
+  ]
+  for (const said of others) expect(readReplacements(said, [asks])).toEqual([])
+})

@@ -14,6 +14,7 @@ import {
   movesLimit,
   namesLater,
   onlyCommands,
+  stopsThere,
   subjectScore,
 } from "./withdrawal-model.ts"
 import { readKeys, readRoles } from "./withdrawal-text.ts"
@@ -176,7 +177,7 @@ const overlaps = (one: Span, other: Span): boolean => one.start < other.end && o
 function scoreOf(rule: string, statement: Statement): number | undefined {
   const { text } = statement
   const score = modelScore(rule, statement)
-  if (endsPlainly(rule, text) || replacesName(rule, text) === "explicit")
+  if (endsPlainly(rule, text) || stopsThere(rule, text) || replacesName(rule, text) === "explicit")
     return Math.max(score ?? 0, leastEnded + clearly)
   // A bound that no word of the rule names: any other rule that is meant comes first.
   const movesBound = movesLimit(rule, text) && !countsOther(rule, text)

@@ -301,6 +301,29 @@ function saysChange(sentence: string): boolean {
 const plainRoles: readonly string[] = ["nowadays", "hence", "change", "nomore", "undo", "stop"]
 const mostRest = 2
 
+/** "Stop posting to #ops": what a rule asks for there is over; a rule that forbids something there stays. */
+export function stopsThere(ruleText: string, sentenceText: string): boolean {
+  const places = ruleText.match(channel) ?? []
+  if (!places.some((one) => sentenceText.includes(one))) return false
+  const said = sentenceText.replace(courtesy, "")
+  const [rule, sentence] = [readText(ruleText), readText(said)]
+  // In writing without blanks a word is read as its pairs of signs: those at its edges are no words, and "もう" says no "も".
+  const isDense = ideographic.test(said)
+  const keeps = (role: string): boolean => sentence.allRoles.has(role) && !(isDense && role === "also")
+  if (banning.some((name) => rule.classes.has(name)) || keepingRoles.some(keeps)) return false
+  const [, verb = ""] = stopped.exec(said) ?? []
+  if (verb === "" && !overRoles.some((role) => sentence.allRoles.has(role))) return false
+  const rest = restOf(rule, sentence).filter((key) => !verb.toLowerCase().startsWith(key))
+  return rest.length <= (isDense ? mostRest : 0)
+}
+const courtesy =
+  /^(?:(?:sorry|sry|ok(?:ay)?|hey|oh|ah|hmm?|actually|entschuldigung|pardon|désolée?|perd[oó]n|desculpe|scusa|sorry hoor|すみません|ごめん(?:なさい)?|不好意思|抱歉|죄송합니다)[\s,.!、。，]+)+/iu
+const channel = /(?<![\p{L}\p{N}])[#@][\p{L}\p{N}][\p{L}\p{N}_./-]*[\p{L}\p{N}]|[\w.+-]+@[\w-]+\.[\w.-]*\w/gu
+const banning: readonly string[] = ["never", "dont", "not", "forbid"]
+const overRoles: readonly string[] = ["nomore", "undo", "stop"]
+const stopped = /(?<!\p{L})(?:stop|quit|(?:don['’]?t|do not)(?=.*any ?more)) (\p{L}+)/iu
+const ideographic = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/
+
 /** "The cap is 800 now": another value of a sort that the rule has, and about half of what it speaks of. */
 function swapsValue(rule: TextReading, sentence: TextReading, rest: number): boolean {
   const changed = changedValue(rule, sentence)

@@ -196,6 +196,18 @@ test("what the user was asked to choose from is told until something is done abo
   expect(lines(done, "current").join("\n")).not.toContain("B237")
 })
 
+test("letters in the user's words are told with what they stand for, however much he says", () => {
+  const offer = "Two steps need your word:\n(a) revoke token 7741920\n(b) disable svc_batch (orders stop)"
+  const said =
+    "(a) is fine. (b) has to wait for the closing run at ten, I will talk to Ishikawa about it and decide then."
+  const told = lines(
+    [assistant(offer), user(said), ...used("revoke", { id: 7741920 }, "ok"), assistant("Done.")],
+    "request",
+    "reply",
+  )
+  expect(told.at(-1)).toBe(`${said} (asked: (a) revoke token 7741920; (b) disable svc_batch (orders stop))`)
+})
+
 test("of what was offered, what the user chose by its number is told alone", () => {
   const offer = "How should commas be read?\n1. reject them\n2. accept 12,50 and 12.50\n3. by the page's language"
   const go = "2, and put the parsing into the web part, please, because nobody else needs it there for now"

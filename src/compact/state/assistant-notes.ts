@@ -212,6 +212,16 @@ export function chosenFrom(answer: AssistantStatement, reply: string): string | 
   if (place < 0) return undefined
   return place < 3 ? items[place] : place === 3 ? items.at(-1) : items.length === 3 ? items[1] : undefined
 }
+/** What the letters in brackets stand for that the user names: "(a) is fine, (b) has to wait". */
+export function namedFrom(answer: AssistantStatement, reply: string): string | undefined {
+  const letters = new Set([...reply.matchAll(lettered)].map(([, letter = ""]) => letter.toLowerCase()))
+  const items = letters.size === 0 ? [] : choicesIn(answer.text)
+  const own = items.filter((item) => letters.has(itemNumber.exec(item)?.[1]?.toLowerCase() ?? ""))
+  return own.length === 0 ? undefined : own.map((item) => oneLine(item, maxNamed)).join("; ")
+}
+const lettered = /(?<![\p{L}\p{N}])[(（]?([a-h])[)）]/giu
+const maxNamed = 160
+
 /** The first, the second, the third, the last, the middle one: at the head of what is said, and not of something else. */
 const places: readonly RegExp[] = [
   "first|1st|erste[rns]?|première?|primer[ao]?|prim[ao]|eerste|перв\\p{L}+|第一个?|一番目",

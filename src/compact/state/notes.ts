@@ -22,6 +22,7 @@ import {
   confirmedDrafts,
   isShort,
   lastDrafts,
+  namedFrom,
   offeredDraft,
   offersChoice,
   proposes,
@@ -434,10 +435,15 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
   mention(reading.values, text, doing.at, "other")
   for (const figure of text.length <= maxSaid ? figuresVoided(sentencesOf(text)) : [])
     reading.voided.set(figure, doing.at)
+  const named = answer === undefined ? undefined : namedFrom(answer, text)
   const question =
-    answer === undefined ? undefined : (chosenFrom(answer, text) ?? questionIn(answer) ?? agreedTo(text, answer))
+    answer === undefined
+      ? undefined
+      : (named ?? chosenFrom(answer, text) ?? questionIn(answer) ?? agreedTo(text, answer))
   const asked =
-    answer !== undefined && question !== undefined ? { asked: { text: question, source: answer.source } } : {}
+    answer !== undefined && question !== undefined
+      ? { asked: { text: question, source: answer.source, isNamed: named !== undefined } }
+      : {}
   const waits = answer !== undefined && (questionIn(answer) !== undefined || waitsForUser(answer))
   const before = reading.talk.at(-1)
   if (answer !== undefined && before !== undefined && (declines(answer) || commitmentsIn(answer).length > 0))

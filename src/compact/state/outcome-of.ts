@@ -156,18 +156,24 @@ export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, print
     ...(did ? { did: true as const } : {}),
   }
   if (counted !== undefined) return { failed, ...sure, ...quoted(counted) }
-  const told = runs && !prints ? (lastLine(text.tail, accomplished) ?? change ?? successIn(text)) : undefined
+  const isSilent = text.length <= brief && noOutput.test(text.head)
+  const told =
+    runs && !prints && !isSilent ? (lastLine(text.tail, accomplished) ?? change ?? successIn(text)) : undefined
   // A database repeats the statement that it ran, and how many rows that was about: a value, and no order to anybody.
   if (told !== undefined && ranStatement.test(told))
     return { failed, sure: true, value: told.trim(), ...(changesStay(told, text) ? { did: true as const } : {}) }
   if (told !== undefined)
     return { failed, sure: true, ...(told === change ? { did: true as const } : {}), ...quoted(told.trim()) }
-  const value = tableIn(text) ?? (runs ? shortOutput(text) : valueIn(text))
+  const value = isSilent ? undefined : (tableIn(text) ?? (runs ? shortOutput(text) : valueIn(text)))
   // One line or two say how it went; more is content.
-  const isSaid = value === undefined && text.length <= brief && !noOutput.test(text.head.slice(0, 60))
+  const isSaid = value === undefined && text.length <= brief && !isSilent
   const lines = isSaid ? text.head.split("\n").filter((each) => /[\p{L}\p{N}]/u.test(each)) : []
   const line =
-    lines.length > 0 && lines.length <= (runs ? 1 : 3) ? quoted(lines[0]) : runs ? quoted(lastWord(text)) : {}
+    lines.length > 0 && lines.length <= (runs ? 1 : 3)
+      ? quoted(lines[0])
+      : runs && !isSilent
+        ? quoted(lastWord(text))
+        : {}
   const begins = runs && value === undefined && line.line === undefined ? beginningOf(text) : undefined
   return value === undefined ? { failed, ...sure, ...line, ...present({ begins }) } : { failed, ...sure, value }
 }
@@ -249,7 +255,7 @@ const changed = new RegExp(`\\b${anyOf(words.changed)}\\b|^[^\\s:]{2,60}: \\S{1,
 function beginningOf({ head, whole }: ResultText): string | undefined {
   const lines = (whole ?? head).split("\n").filter((line) => /[\p{L}\p{N}]/u.test(line))
   const [first] = lines
-  if (first === undefined || noOutput.test(head.slice(0, 60))) return undefined
+  if (first === undefined || noOutput.test(head.slice(0, 80))) return undefined
   if (lines.length > 1 && isRow(first)) return undefined
   return `${oneLine(first, maxBeginning)} … (${whole === undefined ? "more than " : ""}${lines.length} lines)`
 }
@@ -275,12 +281,12 @@ const ended = new RegExp(`\\b${anyOf(words.lastWords)}\\b|✓|✔|成功|완료`
 function isSure({ head, tail, length, exitedWell }: ResultText, runs: boolean): boolean {
   if (exitedWell === true || exitWell.test(tail.slice(-400)) || exitWell.test(head.slice(0, 200))) return true
   if (/^\s{0,20}[[{]\s{0,8}["[{\]}\d]/.test(head)) return true
-  return runs && (length === 0 || noOutput.test(head.slice(0, 40)))
+  return runs && (length === 0 || (length <= brief && noOutput.test(head)))
 }
 
 /** What a harness puts where a command printed nothing. */
 const noOutput =
-  /^\s*(?:\(?(?:no output|empty|no content|command (?:completed|ran|executed)[^\n]{0,40}no output)\)?\.?)?\s*$/i
+  /^\s*(?:[(<[]?(?:no output|empty|no content|(?:\w{2,10} ){0,2}(?:completed|ran|run|executed|finished)\b[^\n]{0,40}\b(?:no|any|without) (?:output|stdout)(?: or errors?)?)[)>\]]?\.?)?\s*$/i
 /** Words of what was not done, or may not be. */
 const doubts =
   /\b(?:can(?:not|['’]t)?|could(?:n['’]t)?|must|should|only|not|no|nothing|fail\w*|errors?|escapes?|invalid|unable|denied|unless|please|without|missing|warning|refus\w*|reject\w*|timeout)\b/i

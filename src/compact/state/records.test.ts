@@ -163,3 +163,13 @@ test("a member of a list goes by the id of its own kind", () => {
   const [record] = recordsIn({ tool: "get_order", input: { order_id: "#W1" }, text: "order #W1" }, answer, false)
   expect(record === undefined ? "" : recordText(record)).toContain("items=8277474082 (")
 })
+
+test("lines that a program logs are no records, and a list of things with their times is", () => {
+  const rows = [
+    { ts: "2026-10-15T08:02:41Z", task: "reindex", id: "cf02347c", rows: 500 },
+    { ts: "2026-10-15T08:02:58Z", task: "reindex", id: "1f59ff47", rows: 498 },
+  ]
+  const log = rows.map((row) => JSON.stringify(row)).join("\n")
+  expect(linesOf("bash", { command: "docker logs worker" }, log)).toEqual([])
+  expect(linesOf("list_runs", {}, rows)).toHaveLength(2)
+})

@@ -60,8 +60,13 @@ export function recordsIn(question: RecordQuestion, answer: string, isPage: bool
   return found.slice(0, maxRecords)
 }
 
+/** Lines that a program wrote about itself: each is an object that begins with its time or its level. */
+const isLog = (answer: string): boolean => logLine.test(answer) && (answer.match(eachLogLine)?.length ?? 0) >= 2
+const logLine = /^\s*\{"(?:ts|time|timestamp|@timestamp|level|severity)":/
+const eachLogLine = new RegExp(logLine.source, "gm")
+
 function treesIn(answer: string, isPage: boolean): readonly Tree[] {
-  if (answer.length > maxJsonLength) return []
+  if (answer.length > maxJsonLength || isLog(answer)) return []
   const data = (answer.startsWith("<") ? xmlAsJson(answer) : yamlAsJson(answer)) ?? answer
   const tree = readTree(data) ?? (isPage ? undefined : embeddedTree(data))
   if (tree !== undefined) return [tree]

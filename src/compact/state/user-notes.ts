@@ -1,6 +1,7 @@
 import { directs } from "../../language/imperative.ts"
 import type { LazyPattern } from "../../language/lazy.ts"
 import { anyOf } from "../../language/word-lists.ts"
+import { present } from "../../message/present.ts"
 import { createRecent } from "../../message/recall.ts"
 import { saidRules } from "../../rules/find-rules.ts"
 import { ownWords } from "../../rules/own-words.ts"
@@ -14,7 +15,12 @@ type UserStatement = {
   readonly text: string
   readonly at: number
   readonly source: string
-  readonly asked?: { readonly text: string; readonly source: string }
+  readonly asked?: {
+    readonly text: string
+    readonly source: string
+    /** The user's words name what was asked by its letter, however much they say. */
+    readonly isNamed?: boolean
+  }
   /** Did the assistant wait for the user, with or without a question? */
   readonly answers?: boolean
   /** Had the assistant done something since the user spoke before, and said its last word on it without asking for anything? */
@@ -281,13 +287,18 @@ function drafts(said: UserStatement, words: Words, kind: NoteKind, state: LineSt
   if (!/[\p{L}\p{N}]/u.test(text)) return []
   if (kind === "reply" && said.asked === undefined && idle.test(text)) return []
   const base = { sources: [said.source], channel: "user", at: said.at } as const
-  const isBare = said.asked !== undefined && weightOf(text) <= bareAnswer && admits(said.asked.text, "assistant")
+  const isBare =
+    said.asked !== undefined &&
+    (weightOf(text) <= bareAnswer || (said.asked.isNamed && text.length <= maxNaming)) &&
+    admits(said.asked.text, "assistant")
   const question = isBare ? said.asked : undefined
   const whole: NoteDraft = {
     ...base,
     kind: kind === "wish" ? "reply" : kind,
     text: question === undefined ? text : `${text} (asked: ${question.text})`,
-    ...(words.own === undefined ? {} : { short: plainWords(words.own) }),
+    ...present({
+      short: words.own !== undefined ? plainWords(words.own) : said.asked?.isNamed === true ? text : undefined,
+    }),
     ...(question === undefined ? {} : { sources: [question.source, said.source] }),
     state,
     // An answer that goes on says what to do as a request does.
