@@ -294,6 +294,30 @@ function atPlace(input: unknown, deed: CallDeed): CallDeed {
 }
 const placeKeys = ["context", "cluster", "host", "hostname", "server", "machine", "node", "container", "environment"]
 
+/** A command that ran in another folder than the `home` of all is told with it: the same words did something else there. */
+export function inFolder(deed: CallDeed, input: unknown, home: string): CallDeed {
+  const folder = folderOf(input)
+  if (deed.type !== "command" || home === "" || folder === undefined || folder === home) return deed
+  // The name of that folder stays: "prod" alone may be anywhere.
+  const place = folder.slice(home.lastIndexOf("/") + 1)
+  if (deed.command.includes(folder) || deed.command.includes(`cd ${place}`)) return deed
+  const there = (run: string): string => `${run} in ${place}`
+  return { ...deed, command: `cd ${place} && ${deed.command}`, tried: there(deed.tried), runs: deed.runs.map(there) }
+}
+
+/** The folder that a call names beside its command. */
+const folderOf = (input: unknown): string | undefined => textUnder(input, folderKeys)?.replace(/(?<=.)\/$/, "")
+const folderKeys = ["workdir", "cwd", "working_directory", "workingDirectory", "dir_path", "directory"]
+
+/** The folder that holds all folders which calls name, where they name several. */
+export function homeOf(inputs: readonly unknown[]): string {
+  const [first = "", ...others] = new Set(inputs.flatMap((input) => folderOf(input) ?? []))
+  if (others.length === 0) return ""
+  const steps = first.split("/")
+  const shared = steps.findIndex((step, n) => others.some((other) => other.split("/")[n] !== step))
+  return steps.slice(0, shared < 0 ? steps.length : shared).join("/")
+}
+
 /** Who hands a command in has it run later, under a number: that is done, whatever the command does. */
 const handsIn = /(?:^|[_.-]|(?<=[a-z]))(?:submit|schedule|queue|enqueue|launch|dispatch|deploy|create|register|cron)/i
 const runsNow = /run|exec|eval|invoke|interpret/i

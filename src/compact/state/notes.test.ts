@@ -699,6 +699,35 @@ describe("failed attempts", () => {
     ])
   })
 
+  test("whose output begins with the number of a step, or names its error between tags, tell their reasons", () => {
+    const steps = "[1/6] build registry/web:7\n[2/6] push\n[4/6] migrate\n backfilled 1000/18094"
+    const aborted = `${steps}\n<error>Command was aborted before completion</error>`
+    expect(lines(asked(...failing("./deploy.sh", aborted)), "error")).toEqual([
+      "failed: `./deploy.sh` failed: Command was aborted before completion",
+    ])
+    const silent = asked(...failing("./deploy.sh", "Error: no route to host"), ...failing("./deploy.sh", "exit code 1"))
+    expect(lines(silent, "error").join()).toContain("no route to host")
+  })
+
+  test("in one folder are not made good by the same command in another", () => {
+    const apply = (workdir: string, output: string, failed: boolean): readonly Turn[] =>
+      used("exec_command", { cmd: "terraform apply tfplan", workdir }, output, failed)
+    const messages = asked(
+      ...apply("/home/rui/infra/envs/prod", "Error: Saved plan is stale", true),
+      ...apply(
+        "/home/rui/infra/envs/staging",
+        "Apply complete! Resources: 0 added, 1 changed.\n\nOutputs:\nhost = x",
+        false,
+      ),
+    )
+    expect(lines(messages, "error")).toEqual([
+      "failed: `cd envs/prod && terraform apply tfplan` failed: Error: Saved plan is stale",
+    ])
+    expect(lines(messages, "act").join()).toContain(
+      "`cd envs/staging && terraform apply tfplan`: Apply complete! Resources: 0 added, 1 changed.",
+    )
+  })
+
   test("in other ways and for the same reason are one line, and for another reason two", () => {
     const denied = "Writing is blocked while the review is open."
     const messages = asked(

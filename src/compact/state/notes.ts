@@ -30,7 +30,7 @@ import {
   toldDrafts,
   waitsForUser,
 } from "./assistant-notes.ts"
-import { type CallDeed, deedOf } from "./call-deed.ts"
+import { type CallDeed, deedOf, homeOf, inFolder } from "./call-deed.ts"
 import { callOutcome, withMade } from "./call-outcome.ts"
 import { type Commitment, commitmentDrafts, commitmentsIn } from "./commitments.ts"
 import { sentencesOf } from "./cues.ts"
@@ -79,6 +79,8 @@ type NotesOptions = {
 
 /** Where the reading stands. */
 type Reading = {
+  /** The folder that holds all others in which commands ran. */
+  readonly home: string
   readonly work: Work
   readonly drafts: NoteDraft[]
   readonly talk: UserTalk
@@ -147,7 +149,10 @@ export function* noteSteps(messages: Transcript, { limit = maxNotes }: NotesOpti
   return notes
 }
 
-const beginReading = (): Reading => ({
+const inputOf = (part: Message["parts"][number]): readonly unknown[] => (part.type === "tool-call" ? [part.input] : [])
+
+const beginReading = (home: string): Reading => ({
+  home,
   work: createWork(),
   drafts: [],
   talk: createUserTalk(),
@@ -175,7 +180,7 @@ const beginReading = (): Reading => ({
 })
 
 function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]> {
-  const reading = beginReading()
+  const reading = beginReading(homeOf(messages.flatMap(({ parts }) => parts.flatMap(inputOf))))
   const inText = actsInText(messages)
   for (const [at, message] of messages.entries()) {
     readMessage(reading, message, at, inText)
@@ -294,10 +299,12 @@ function changedDigest(text: string, { at, source }: Doing): readonly NoteDraft[
   })
 }
 
-const callDeed = createPerObject((call: ToolCallPart): CallDeed => deedOf(call))
+const callDeed = createPerObject(
+  (call: ToolCallPart, home: string): CallDeed => inFolder(deedOf(call), call.input, home),
+)
 
 function readCall(reading: Reading, call: ToolCallPart, doing: Doing): void {
-  const deed = withElement(callDeed(call), call.input, reading.page)
+  const deed = withElement(callDeed(call, reading.home), call.input, reading.page)
   reading.worked = true
   if (deed.type === "said") {
     reading.answer = answerOf(deed.text, doing, reading.talk)

@@ -97,10 +97,12 @@ const reports = anyOf(
   "Query OK, \\d|Setting up \\S|created \\S{1,120}$|deployment\\S{0,120} (?:created|configured|unchanged)",
   "Login Succeeded",
   "https?://\\S{1,200}/(?:pull|pulls|merge_requests|issues|releases|runs|commit)/[^\\s/]{1,80}$",
+  '(?:Apply|Destroy) complete! |Rollback was a success|Release "\\S{1,60}" has been \\p{L}+|deployment "\\S{1,60}" successfully rolled out',
+  "[a-z][\\w.-]{1,60}/[\\w.-]{1,80} (?:patched|scaled|restarted|annotated|labell?ed|cordoned|uncordoned|drained|evicted|replaced|rolled back)\\b",
   "Submitted batch job \\d|Your job \\d{1,12} |Job <\\d{1,12}> is submitted",
 )
 /** What common tools print once they have done it: a commit, a push, a merge, a branch, packages. */
-const accomplished = new RegExp(`^\\s{0,4}${reports}`)
+const accomplished = new RegExp(`^\\s{0,4}${reports}`, "u")
 
 const ranStatement = /^\s{0,4}[A-Z]{4,10}(?: [A-Z]{4,12}){0,2}(?: \d{1,9}){0,2}$/
 
@@ -340,8 +342,10 @@ const isSaid = (value: unknown): boolean =>
 /** The line that names what went wrong: a traceback ends with it, a compiler begins with it. */
 function failureLine(text: ResultText, counted: string | undefined): string | undefined {
   const { head, tail } = text
-  if (/^\s{0,20}(?:\{|\[\s{0,8}["{[\]\d])/.test(head))
-    return messageIn(text.whole === undefined ? undefined : parseJson(text.whole))
+  const answer = text.whole === undefined ? undefined : parseJson(text.whole)
+  if (typeof answer === "object" || /^\s{0,20}(?:\{|\[\s{0,8}["{[\]])/.test(head)) return messageIn(answer)
+  const marked = /<error>([^<>\n]{4,300})<\/error>\s*$/.exec(tail)?.[1]
+  if (marked !== undefined) return marked
   const traced = /Traceback \(most recent/.test(tail)
     ? lastLine(tail, /^[\w.]{1,80}(?:Error|Exception|Exit|Interrupt)\b/)
     : undefined

@@ -35,7 +35,7 @@ const defined =
 
 /** A name and its value in source text of any language: `padding: 50px`, `PORT=3000`, `"version": "1.2"`, `const limit = 25 * 60`. */
 const setting =
-  /(?:^[ \t]{0,40}(?:-[ \t]+)?(?:(?:export|const|let|var|val|final|static|public|private|protected|readonly|set|local|ENV)[ \t]+){0,4}|[{,(;]\s{0,40})["']?([A-Za-z_-][\w.-]{1,40})["']?\s{0,3}(?::|=(?![=>]))\s{0,3}["'`]?([#\w./@%+*$: -]{1,60}?)["'`]?\s{0,3}(?:(?=[;,})])|\n|$)/gm
+  /(?:^[ \t]{0,40}(?:-[ \t]+)?(?:(?:export|const|let|var|val|final|static|public|private|protected|readonly|set|local|ENV)[ \t]+){0,4}|[{,(;]\s{0,40})["']?([A-Za-z_-][\w.-]{1,40})["']?\s{0,3}(?::|=(?![=>]))[ \t]{0,3}["'`]?([#\w./@%+*$: -]{1,60}?)["'`]?\s{0,3}(?:(?=[;,})])|\n|$)/gm
 
 const isTelling = (value: string): boolean =>
   /\d/.test(value) &&
@@ -165,6 +165,18 @@ export function sourceTexts(input: unknown): readonly string[] {
     return Array.isArray(value) ? value.slice(0, 20).flatMap(sourceTexts) : []
   })
 }
+
+/** What a text as `sourceTexts` has it writes to each of several files: a patch says which; where only one is meant, it is all for that one. */
+export function eachWritten(text: string, paths: readonly string[]): ReadonlyMap<string, string> {
+  const [only = "", ...others] = paths
+  if (others.length === 0) return new Map([[only, text]])
+  // Splitting leaves each path before its part.
+  const parts = text.split(patchHead)
+  const partsOf = (path: string): readonly string[] =>
+    parts.flatMap((part, n) => (n % 2 === 1 && part.trim() === path ? [parts[n + 1] ?? ""] : []))
+  return new Map(paths.map((path) => [path, partsOf(path).join("\n")]))
+}
+const patchHead = /^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+ (?:b\/)?)(.*)\n/m
 
 /** Of a patch, what it puts in. */
 const withoutRemoved = (text: string): string =>

@@ -58,6 +58,29 @@ test("what was to be written into a file is known of it only if it was, and only
   expect(written("ok", used("bash", { command: "git checkout limits.ts" }, "Updated 1 path"))).toBe("")
 })
 
+test("of a patch of several files each file has what was put into it", () => {
+  const patch = [
+    "*** Begin Patch",
+    "*** Update File: templates/secret.yaml",
+    "@@",
+    "+  refreshHours: 48",
+    "*** Update File: Chart.yaml",
+    "-version: 1.8.2",
+    "+version: 1.8.3",
+    "*** End Patch",
+  ].join("\n")
+  const unified =
+    "--- a/one.env\n+++ b/one.env\n@@ -1 +1 @@\n+PORT=4101\n--- a/two.env\n+++ b/two.env\n@@ -1 +1 @@\n+PORT=4102\n"
+  expect(recordsIn(asked(...used("apply_patch", { patch }, "Success"))).split("\n")).toEqual([
+    "templates/secret.yaml: refreshHours=48",
+    "Chart.yaml: version=1.8.3",
+  ])
+  expect(recordsIn(asked(...used("apply_patch", { patch: unified }, "Success"))).split("\n")).toEqual([
+    "one.env: PORT=4101",
+    "two.env: PORT=4102",
+  ])
+})
+
 /** Sentences that steer, as `scan` finds them: [family, half, text]. */
 const steering = readFileSync(new URL("../../../test/fixtures/gate/attacks.jsonl", import.meta.url), "utf8")
   .split("\n")

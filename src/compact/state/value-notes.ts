@@ -7,14 +7,16 @@ import { callNature } from "../stages/tool-kind.ts"
 import { oneLine } from "../summary/summary.ts"
 import { isAnnouncement, partLabels } from "./assistant-findings.ts"
 import type { CallDeed } from "./call-deed.ts"
+import type { FileDeed } from "./file-change.ts"
 import type { FileState } from "./file-states.ts"
-import type { NoteDraft } from "./note-draft.ts"
+import { distinct, type NoteDraft } from "./note-draft.ts"
 import { parseJson, printedByCommand } from "./outcome-of.ts"
 import { isScreen } from "./page-elements.ts"
 import { type FactRecord, joinRecords, recordsIn, recordText } from "./records.ts"
 import { resultText, withoutEnvelope } from "./result-text.ts"
 import {
   addValues,
+  eachWritten,
   programValues,
   type SourceState,
   type SourceValue,
@@ -188,7 +190,7 @@ export function readCallValues(values: Values, call: ToolCallPart, deed: CallDee
     addSource(
       values.inSource,
       `programs given to ${oneLine(call.tool, maxToolName)}`,
-      valuesInCall(call, deed.type).values,
+      valuesInCall(call, deed.type),
       doing,
     )
 }
@@ -196,11 +198,10 @@ export function readCallValues(values: Values, call: ToolCallPart, deed: CallDee
 /** Values in what was written go to the file, once it was. */
 export function readWritten({ inSource }: Values, { call, deed, doing }: OpenCall): void {
   if (deed.type !== "files") return
-  const file = deed.files.find(({ deed: done }) => done !== "read" && done !== "deleted")
-  if (file === undefined) return
-  const { rows, values } = valuesInCall(call, deed.type)
-  addSource(inSource, tableName(file.path), rows, doing)
-  addSource(inSource, file.path, values, doing)
+  for (const [path, { rows, values }] of valuesWritten(call, deed.files)) {
+    addSource(inSource, tableName(path), rows, doing)
+    addSource(inSource, path, values, doing)
+  }
 }
 
 const maxToolName = 48
@@ -220,14 +221,24 @@ function addSource(
   addValues(state, values)
 }
 
-const valuesInCall = createPerObject(({ input }: ToolCallPart, kind: CallDeed["type"]) => {
-  const texts = sourceTexts(input).filter((text) => kind !== "call" || text.includes("\n"))
-  const isWritten = kind === "files"
-  return {
-    rows: isWritten ? texts.flatMap(tableRows) : [],
-    values: texts.flatMap(isWritten ? settingsIn : programValues),
-  }
-})
+/** What programs name and define; a short argument of a call stands in its line. */
+const valuesInCall = createPerObject(({ input }: ToolCallPart, kind: CallDeed["type"]) =>
+  sourceTexts(input)
+    .filter((text) => kind !== "call" || text.includes("\n"))
+    .flatMap(programValues),
+)
+
+type Written = { readonly rows: readonly SourceValue[]; readonly values: readonly SourceValue[] }
+const valuesWritten = createPerObject(
+  ({ input }: ToolCallPart, files: readonly FileDeed[]): readonly (readonly [string, Written])[] => {
+    const paths = distinct(files.flatMap(({ path, deed }) => (deed === "read" || deed === "deleted" ? [] : [path])))
+    return sourceTexts(input).flatMap((text) =>
+      [...eachWritten(text, paths)].map(
+        ([path, own]) => [path, { rows: tableRows(own), values: settingsIn(own) }] as const,
+      ),
+    )
+  },
+)
 
 const sourceWorth = 2
 /** Messages after which a file that was not written any more was left. */

@@ -189,6 +189,7 @@ function takeAlike({ failures, runs }: Work, same: string, text: string, line: s
 
 /** The same thing failed again: the reasons that it gave, the newest last. */
 function joinFailures(older: Outcome, newer: Outcome | undefined): Outcome | undefined {
+  if (newer !== undefined && newer.line === undefined) return { ...newer, ...present({ line: older.line }) }
   if (newer?.line === undefined || older.line === undefined || older.line.endsWith(newer.line)) return newer
   const last = older.line.split(thenSign).at(-1) ?? older.line
   return { ...newer, line: `${last}${thenSign}${newer.line}` }
