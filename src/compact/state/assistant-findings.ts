@@ -80,7 +80,7 @@ export const leadsUp = (sentence: string): boolean => /[:：]\**$/.test(sentence
 
 /** It speaks of what was just shown without saying what that is. */
 export const hollow =
-  /^(?:this|these|that|it)(?: \p{L}+)? (?:will|should|would|can|may|might|now)? ?(?:also )?(?:help|allow|give|ensure|enable|make|provide|let)s? (?:us|you|me|sure|the reader)\b|^(?:here['’]s|here is|here are)\b|^(?:now|so),? (?:you|it) (?:can|should)\b/iu
+  /^(?:this|these|that|it)(?: \p{L}+)? (?:will|should|would|can|may|might|now)? ?(?:also )?(?:help|allow|give|ensure|enable|make|provide|let)s? (?:us|you|me|sure|the reader)\b|^(?:here['’]s|here is|here are)\b|^(?:now|so),? (?:you|it) (?:can|should)\b|^(?:or|oder|ou bien),? (?:the|this|that|you|i|we|should|would|shall|do|das|die|der|du|ich|wir)\b/iu
 
 /** It only says what it will look at now, or what the user said. */
 const passing = new RegExp(

@@ -28,6 +28,7 @@ const silly: readonly (readonly [why: string, said: string])[] = [
     "what it looks at next, behind a reason",
     "Since the search gave nothing, I'll explore the folders to find where rules are.",
   ],
+  ["the rest of a choice", "Or the order stays in graphite because it was changed twice."],
   ["what comes next, without a verb", "Now the polling version because of the 25 s default."],
   ["a step that it tells itself to do", "Delete the duplicate lines 91-94 at the end of the body."],
   ["another one, behind a word of order", "First, check where `attachQuotes` is called."],

@@ -218,3 +218,14 @@ test("for any transcript, sections stand in the schema's order, none is empty, a
     }),
   )
 })
+
+test("values of a question stand as they were asked, whatever was asked later", () => {
+  const asks = (one: string): Turn => ["assistant", text(`To confirm: the pack costs ${one} EUR per month. Yes?`)]
+  const turns: readonly Turn[] = [asks("25.00"), ["user", text("yes")], asks("49.50"), ["user", text("yes please")]]
+  const summary = writeExtractive(goOn(...turns, ["assistant", text("Done.")], ["user", text("Thanks")]), {
+    schema: "handoff",
+  })
+  const told = summary.sections.flatMap(({ lines }) => lines.map((line) => line.text)).join("\n")
+  expect(told).toContain("25.00 EUR per month")
+  expect(told).not.toContain("superseded")
+})

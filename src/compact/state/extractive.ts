@@ -58,6 +58,8 @@ export function writeExtractive(
 /** A slip is corrected in one of so many next messages of the user. */
 const slipsWithin = 3
 
+const askedEnd = / \(asked: .*\)$/s
+
 /** Statements that are compared: a user says tens of them. */
 const maxCompared = 400
 
@@ -73,7 +75,10 @@ function withoutReplaced(placed: readonly Placed[]): readonly Placed[] {
     if (valueStatementsIn(one.line.text).length === 0) continue
     const { short } = one.line
     const later = laterThan(n)
-    const text = markReplaced(one.line.text, later)
+    // What the assistant asked back then it asked with the values of then.
+    const at = one.line.text.search(askedEnd)
+    const own = at < 0 ? one.line.text : one.line.text.slice(0, at)
+    const text = `${markReplaced(own, later)}${one.line.text.slice(own.length)}`
     if (text === one.line.text) continue
     marked.set(one, {
       ...one,
