@@ -79,8 +79,15 @@ export const isQuestion = (sentence: string): boolean =>
 export const leadsUp = (sentence: string): boolean => /[:：]\**$/.test(sentence)
 
 /** It speaks of what was just shown without saying what that is. */
-export const hollow =
-  /^(?:this|these|that|it)(?: \p{L}+)? (?:will|should|would|can|may|might|now)? ?(?:also )?(?:help|allow|give|ensure|enable|make|provide|let)s? (?:us|you|me|sure|the reader)\b|^(?:here['’]s|here is|here are)\b|^(?:now|so),? (?:you|it) (?:can|should)\b|^(?:or|oder|ou bien),? (?:the|this|that|you|i|we|should|would|shall|do|das|die|der|du|ich|wir)\b/iu
+export const hollow = new RegExp(
+  anyOf(
+    "^(?:this|these|that|it)(?: \\p{L}+)? (?:will|should|would|can|may|might|now)? ?(?:also )?(?:help|allow|give|ensure|enable|make|provide|let)s? (?:us|you|me|sure|the reader)\\b",
+    "^(?:here['’]s|here is|here are)\\b",
+    "^(?:now|so),? (?:you|it) (?:can|should)\\b",
+    "^(?:or|oder|ou bien),? (?:the|this|that|you|i|we|should|would|shall|do|das|die|der|du|ich|wir)\\b",
+  ),
+  "iu",
+)
 
 /** It only says what it will look at now, or what the user said. */
 const passing = new RegExp(
@@ -104,12 +111,20 @@ export const isAnnouncement = (sentence: string): boolean =>
 /** "Now the version with a default of 25 s." */
 const upNext =
   /^(?:and )?(?:now|next|then|jetzt|nun|als nächstes),? (?:up:? |for |to |on to )?(?:the|an?|der|die|das|eine?n?)\b/i
-const hasVerb =
-  /\b(?:is|are|was|were|be|been|has|have|had|does|do|did|can|could|will|would|must|should|pass(?:es)?|works?|fails?|returns?|runs?|takes?|holds?|uses?|shows?|reads?|gives?|match(?:es)?|compiles?|builds?|says?|gets?|stays?|needs?|comes?|goes|covers?|ist|sind|hat|haben|wird|läuft|\p{L}{3,}(?:ed|en))\b/iu
+const hasVerb = new RegExp(`(?<![\\p{L}])(?:${anyOf(lists.verbs)}|\\p{L}{3,}(?:ed|en))(?![\\p{L}])`, "iu")
 
 /** It tells the task again, or of a place only that something is there, that there is much in it, or that it might matter. */
-const tellsLittle =
-  /^(?:the|this|our) (?:task|issue|problem|goal) (?:involves|asks|requires|described|is to|also points|mentions|suggests that we)\b|\b(?:contains?|has|have|includes?|there are) (?:several|various|multiple|many|a (?:lot|number) of) (?:\p{L}+ )?(?:subdirector|director|folder|file|section|useful|information)|\b(?:might|may|could) be (?:relevant|useful|helpful|related)\b|^(?:we|i) (?:can )?(?:see|notice) (?:that )?there(?:['’]s| is| are)\b.{0,60}$|^it (?:looks like|seems|appears)(?: that)? [^,;]{1,80} (?:is|are) (?:present|located|defined|there)\b|^(?:we are|i am|i['’]m|we['’]re) (?:now )?(?:looking|at)\b/iu
+const tellsLittle = new RegExp(
+  anyOf(
+    "^(?:the|this|our) (?:task|issue|problem|goal) (?:involves|asks|requires|described|is to|also points|mentions|suggests that we)\\b",
+    "\\b(?:contains?|has|have|includes?|there are) (?:several|various|multiple|many|a (?:lot|number) of) (?:\\p{L}+ )?(?:(?:sub)?director(?:y|ies)|folders?|files?|sections?|useful|information)(?!.{0,20}\\b(?:including|such as|namely|like)\\b)",
+    "\\b(?:might|may|could) be (?:relevant|useful|helpful|related)\\b",
+    "^(?:we|i) (?:can )?(?:see|notice) (?:that )?there(?:['’]s| is| are)\\b.{0,60}$",
+    "^it (?:looks like|seems|appears)(?: that)? [^,;]{1,80} (?:is|are) (?:present|located|defined|there)\\b",
+    "^(?:we are|i am|i['’]m|we['’]re) (?:now )?(?:looking|at)\\b",
+  ),
+  "iu",
+)
 
 /** How things stood at that moment: the next attempt made it old. */
 const momentary =

@@ -35,7 +35,7 @@ const silly: readonly (readonly [why: string, said: string])[] = [
   ["one that is named by what it does", "Setting the field 'Impact' to '2 - Medium' in the form."],
   ["that something was found, and not what", "Excellent, now I've found the issue!"],
   ["the task told again", "The task involves exploring the folder `/srv/app` since the issue is in there."],
-  ["that there is much somewhere", "The root cause is that `src` contains several subdirectories, including `lib`."],
+  ["that there is much somewhere", "The root cause is that `src` contains several subdirectories of the compiler."],
   ["that something is there", "It seems that the file `fields.py` is present in the folder."],
   [
     "a blob of data",
