@@ -309,12 +309,13 @@ function shortenAct(text: string, length: number): string {
   const isFailed = failedEnd.test(end)
   const isPurpose = end.startsWith(purposeSign)
   if (call !== undefined && !isFailed && !isPurpose && repeats(call, end)) return shortenCall(call, length)
-  const share = Math.floor(length * (isFailed || isPurpose ? reasonShare : endShare))
+  const made = isFailed || isPurpose ? 0 : madeLength(end)
+  const share = Math.max(made, Math.floor(length * (isFailed || isPurpose ? reasonShare : endShare)))
   // What the call is about comes before what it gave back.
   const first = firstArgument.exec(call ?? "")?.[0].length ?? 0
   const core = call === undefined ? undefined : coreLength(call)
   const short = isFailed || first + leastCall / 2 > length ? 0 : first + 5
-  const least = isFailed || core === undefined || core + 3 > length ? short : core
+  const least = isFailed || core === undefined || core + made + 3 > length ? short : core
   const room = Math.max(length - Math.min(end.length, share) - 3, least)
   if (call === undefined || end === "" || room < leastCall) return shortenLine(text, length)
   const told = room >= call.length ? call : shortenCall(call, room).slice(1, -1)
@@ -347,7 +348,20 @@ function shortenEnd(end: string, length: number): string {
 }
 /** The beginning of a value in fewer characters says nothing. */
 const leastEnd = 16
-const standing = (part = ""): number => (/^(?:status|state|result|failed|skipped|not_?\w+)=/i.test(part) ? 1 : 0)
+const standing = (part = ""): number => (stands.test(part) ? 2 : numbers.test(part) ? 1 : 0)
+const stands = /^(?:status|state|result|failed|skipped|not_?\w+)=/i
+const numbers = /^\w{0,24}(?:id|Id|ID|number|ref|reference|code|key)=/
+
+/** What of an outcome tells which thing was made and how it stands: later calls go on from that. */
+function madeLength(end: string): number {
+  if (!/^: [\w.-]{1,40}=/.test(end)) return 0
+  const parts = end.slice(2).split(", ")
+  const told = [parts.find((part) => numbers.test(part)), parts.find((part) => stands.test(part))]
+  return (
+    told.reduce((sum, part) => sum + (part === undefined || part.length > longestMade ? 0 : part.length + 2), 0) + 5
+  )
+}
+const longestMade = 40
 
 const leastAddress = 16
 

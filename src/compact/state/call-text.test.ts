@@ -1,4 +1,5 @@
 import { expect, test } from "vitest"
+import { fc } from "../../../test/support/property.ts"
 import { callWithin } from "./call-text.ts"
 
 const reserve =
@@ -31,4 +32,23 @@ test("of a list the first members stay", () => {
 
 test("a command line is no call", () => {
   expect(callWithin("git commit -m 'a (b=c)'", 20)).toBeUndefined()
+})
+
+test("a call in fewer characters takes no more of them, however many arguments are left out between", () => {
+  const names = fc.uniqueArray(fc.stringMatching(/^[a-z]{2,9}$/), { minLength: 1, maxLength: 9 })
+  const value = fc.oneof(
+    fc.stringMatching(/^[a-z]{1,12}-?\d{0,5}$/),
+    fc.stringMatching(/^[A-Z][a-z]{2,9}( [a-z]{2,9}){1,6}$/),
+  )
+  fc.assert(
+    fc.property(
+      names,
+      fc.array(value, { minLength: 9, maxLength: 9 }),
+      fc.integer({ min: 12, max: 200 }),
+      (keys, all, length) => {
+        const call = `make_order(${keys.map((key, n) => `${key}=${all[n]}`).join(", ")})`
+        expect(callWithin(call, length)?.length ?? 0).toBeLessThanOrEqual(length)
+      },
+    ),
+  )
 })

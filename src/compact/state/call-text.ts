@@ -131,15 +131,19 @@ export function callWithin(call: string, length: number): string | undefined {
       const text = partWithin(parts[n] ?? "", left)
       if (text.length > left || text === "…") continue
       kept.set(n, text)
-      left -= text.length + 2
+      // Each gap between arguments takes room of its own.
+      if (n > 0 && keptCall(name, parts, kept).length > length) kept.delete(n)
+      else left -= text.length + 2
     }
     const isWhole = parts.every((part, n) => kept.has(n) || isProse(part) || part === "…")
-    if (kept.has(0) && (name === short || isWhole)) {
-      const all = parts.map((_, n) => kept.get(n) ?? "…")
-      return `${name}(${all.filter((part, n) => part !== "…" || all[n - 1] !== "…").join(", ")})`
-    }
+    if (kept.has(0) && (name === short || isWhole)) return keptCall(name, parts, kept)
   }
   return undefined
+}
+
+function keptCall(name: string, parts: readonly string[], kept: ReadonlyMap<number, string>): string {
+  const all = parts.map((_, n) => kept.get(n) ?? "…")
+  return `${name}(${all.filter((part, n) => part !== "…" || all[n - 1] !== "…").join(", ")})`
 }
 
 /** How many characters a call takes at least, with what it is about and its first figure. */
