@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fc, runs } from "../../test/support/property.ts"
+import { codePoints, fc, runs } from "../../test/support/property.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { createSseEvent, replaceData, type SseEvent, sseEnd, sseStep, startSse, utf8Bytes, utf8Text } from "./sse.ts"
 
@@ -86,7 +86,7 @@ test.each<[why: string, text: string, events: readonly Omit<SseEvent, "raw">[]]>
 })
 
 const line = fc.oneof(
-  fc.string({ unit: "binary", maxLength: 12 }).map((text) => `data: ${text}`),
+  fc.string({ unit: codePoints, maxLength: 12 }).map((text) => `data: ${text}`),
   fc.constantFrom(
     "",
     "",

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { usualGatewayLimits } from "../../src/gateway/settings/gateway-options.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import { startTestGateway, type TestGateway } from "../support/gateway.ts"
-import { fc, runs } from "../support/property.ts"
+import { codePoints, fc, runs } from "../support/property.ts"
 import { readRaw, statusesIn } from "./raw-request.ts"
 import { isWireError, wires } from "./wires.ts"
 
@@ -134,7 +134,7 @@ const { value } = fc.letrec((tie) => ({
   value: fc.oneof(
     { depthSize: "small" },
     fc.constantFrom(...words),
-    fc.string({ unit: "binary", maxLength: 8 }),
+    fc.string({ unit: codePoints, maxLength: 8 }),
     fc.double(),
     fc.boolean(),
     fc.constant(null),
