@@ -21,6 +21,15 @@ export const diagonalOf = <Item>(table: readonly Item[], columns: number): reado
   table.filter((_, n) => isLongRun || n % columns === Math.floor(n / columns) % columns)
 
 /**
+ * For tests that are made for each row of a table: says of one after the other whether row `at` of `rows` has it. In the everyday run each
+ * test has `some` of the rows, in turn; in a long run all.
+ */
+export function turnsOf(at: number, rows: number, some: number): () => boolean {
+  let test = 0
+  return () => isLongRun || (at + rows - (test++ % rows)) % rows < some
+}
+
+/**
  * Every code point but halves of pairs: what `unit: "binary"` draws from, in the same order. That one makes a map of all of them in each
  * process that asks for it, which takes a second and is in the way of every collection of garbage from then on.
  */
