@@ -8,7 +8,7 @@ import { serveTogether } from "./serve-together.ts"
 
 /** As many as the checkpoints take that are asked for below. */
 const turnsOfTwo = isLongRun ? 40 : 24
-const turnsOfFour = isLongRun ? 40 : 17
+const turnsOfFour = isLongRun ? 40 : 20
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-together-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
