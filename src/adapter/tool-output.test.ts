@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fc } from "../../test/support/property.ts"
+import { codePoints, fc } from "../../test/support/property.ts"
 import { formats, wireText } from "../message/message.ts"
 import { cutOutput, noOutput, readToolOutput } from "./run-calls.ts"
 
@@ -34,7 +34,7 @@ test("a long text keeps its beginning and its end, and says how much is missing"
 })
 
 test("for any texts and any limit, a result is no longer than the limit and well formed", () => {
-  const words = fc.array(fc.string({ unit: "binary", maxLength: 300 }), { maxLength: 5 })
+  const words = fc.array(fc.string({ unit: codePoints, maxLength: 300 }), { maxLength: 5 })
   const property = fc.property(
     words,
     fc.integer({ min: 20, max: 400 }),

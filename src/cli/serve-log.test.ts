@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { exampleRecord } from "../../test/fixtures/cli/example-record.ts"
-import { fc } from "../../test/support/property.ts"
+import { codePoints, fc } from "../../test/support/property.ts"
 import type { ExchangeRecord } from "../gateway/settings/gateway-options.ts"
 import { HoldfastError } from "../message/errors.ts"
 import type { LogFormat, LogLevel } from "./config/resolved-config.ts"
@@ -133,7 +133,7 @@ test("what happens beside requests is told where someone may have to act", () =>
 })
 
 test("whatever a request calls itself, it is one line that acts on no terminal, and JSON stays JSON", () => {
-  const odd = fc.string({ unit: "binary", maxLength: 200 })
+  const odd = fc.string({ unit: codePoints, maxLength: 200 })
   fc.assert(
     fc.property(odd, odd, odd, fc.constantFrom<LogFormat>("text", "json"), (path, model, session, format) => {
       const text = logged((log) => log.record(record({ path, model, session, agent: session, upstream: model })), {

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest"
-import { fc } from "../../test/support/property.ts"
+import { codePoints, fc } from "../../test/support/property.ts"
 import { environmentsIn } from "./facts/action.ts"
 import { createGuard, type Guard } from "./guard.ts"
 import { deniedResult } from "./judge-call.ts"
@@ -134,7 +134,7 @@ test("the order of fields does not matter", () => {
 
 test("whatever the call, a verdict comes, the same one every time, and its answer stays on its lines", () => {
   const property = fc.property(
-    fc.string({ unit: "binary" }),
+    fc.string({ unit: codePoints }),
     fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true, withSparseArray: true }),
     (tool, input) => {
       const verdict = guard.judge({ tool, input })

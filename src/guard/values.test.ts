@@ -1,5 +1,5 @@
-import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
 import { factsOf } from "./facts/facts.ts"
 import { runsIn, signSet } from "./facts/words.ts"
 

@@ -1,8 +1,8 @@
-import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { codePoints, fc } from "../../test/support/property.ts"
 import { clipText, cutMiddle, startOfText } from "./cut-text.ts"
 
-const text = fc.string({ unit: "binary", maxLength: 60 })
+const text = fc.string({ unit: codePoints, maxLength: 60 })
 const max = fc.integer({ min: 0, max: 70 })
 
 describe("for any text and length", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { fc } from "../../test/support/property.ts"
+import { codePoints, fc } from "../../test/support/property.ts"
 import type { Channel } from "../message/message.ts"
 import { runSteps } from "../message/steps.ts"
 import { findRules, findRulesInSteps } from "./find-rules.ts"
@@ -217,7 +217,7 @@ describe("promises for any text", () => {
     "}",
   )
   const text = fc.oneof(
-    fc.string({ unit: "binary", maxLength: 200 }),
+    fc.string({ unit: codePoints, maxLength: 200 }),
     fc.array(words, { maxLength: 60 }).map((list) => list.join(" ")),
   )
   const channel = fc.constantFrom<Channel>("operator", "system", "user", "assistant", "memory", "document", "tool")

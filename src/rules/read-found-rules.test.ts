@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { fc } from "../../test/support/property.ts"
+import { codePoints, fc } from "../../test/support/property.ts"
 import { unfence } from "../message/fence.ts"
 import { findRules, type RuleFinder } from "./find-rules.ts"
 import { mergeRules } from "./pin.ts"
@@ -103,7 +103,7 @@ test("whatever a model answers, what is taken stands in the text, in order and a
   fc.assert(
     fc.property(
       page,
-      fc.array(fc.oneof(rule, fc.string({ unit: "binary", maxLength: 12 })), { maxLength: 8 }),
+      fc.array(fc.oneof(rule, fc.string({ unit: codePoints, maxLength: 12 })), { maxLength: 8 }),
       (whole, quoted) => {
         let end = 0
         for (const found of readFoundRules(JSON.stringify(quoted), whole, options)) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { fc } from "../../test/support/property.ts"
+import { codePoints, fc } from "../../test/support/property.ts"
 import { readPinCommand } from "./read-withdrawals.ts"
 
 describe("a message that begins with /pin", () => {
@@ -65,7 +65,7 @@ test("whatever the message, what is pinned and what is left over stand in it, on
   )
   const message = fc.oneof(
     fc.array(piece, { maxLength: 12 }).map((parts) => parts.join("")),
-    fc.string({ unit: "binary", maxLength: 60 }).map((text) => `/pin ${text}`),
+    fc.string({ unit: codePoints, maxLength: 60 }).map((text) => `/pin ${text}`),
   )
   fc.assert(
     fc.property(message, (text) => {

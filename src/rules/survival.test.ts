@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
 import { type RuleCase, unrelated } from "../../test/fixtures/pin/survival-variants.ts"
-import { fc } from "../../test/support/property.ts"
+import { codePoints, fc } from "../../test/support/property.ts"
 import { survival, survivalOf } from "./survival.ts"
 
 const rule = "Never send email to anyone outside quillmark.com."
@@ -216,7 +216,7 @@ describe("properties", () => {
   })
 
   test("any text is read without a crash, with the passage inside it, and noise is never verbatim", () => {
-    const noise = fc.string({ unit: "binary", maxLength: 60 })
+    const noise = fc.string({ unit: codePoints, maxLength: 60 })
     fc.assert(
       fc.property(anyRule, noise, (own, text) => {
         expect(survival(own, text).verdict).not.toBe("verbatim")

@@ -80,7 +80,7 @@ async function replay({ messages }: RealTrace, figures: Figures): Promise<void> 
 }
 
 /** In the everyday run an evenly spaced sample of the traces; in a long run all of them. */
-const sample = 15
+const sample = 8
 
 test.skipIf(corpus === undefined)(
   `every real trace, replayed in a window of a third of it, is valid at every call, fits, and only grows between compactions${withoutCorpus}`,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { row } from "../../test/contracts/store/example-rows.ts"
-import { fc } from "../../test/support/property.ts"
+import { codePoints, fc } from "../../test/support/property.ts"
 import { isHit, readQuery, searchRows, searchTerms, TERMS_PER_ROW } from "./search-terms.ts"
 
 const cases: [text: string, terms: string[]][] = [
@@ -50,7 +50,7 @@ test.each(questions)("the words of %j", (query, quoted, words) => {
 })
 
 test("for any text, terms are only letters, numbers and marks, and a text is found by itself and by each of its words", () => {
-  const property = fc.property(fc.string({ unit: "binary", maxLength: 60 }), (text) => {
+  const property = fc.property(fc.string({ unit: codePoints, maxLength: 60 }), (text) => {
     const terms = searchTerms(text)
     for (const term of terms) expect(term).toMatch(/^[\p{L}\p{N}\p{M}]+$/u)
     if (terms.length <= 64) expect(isHit(terms, readQuery(`"${text.replaceAll(/["“”„]/g, " ")}"`))).toBe(true)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { fc } from "../../test/support/property.ts"
+import { codePoints, fc } from "../../test/support/property.ts"
 import { callId, type Message, messageId, type Part, type Tool, tokens, wireText } from "../message/message.ts"
 import { countO200k, createCounter, o200k } from "./counter.ts"
 import { mergePairs, singleBytes } from "./generated/o200k.ts"
@@ -119,7 +119,7 @@ const media = fc.record(
   { requiredKeys: ["held"] },
 )
 const leaves = fc.oneof(
-  fc.string({ unit: "binary" }).map(text),
+  fc.string({ unit: codePoints }).map(text),
   fc.anything().map(call),
   fc.constantFrom(
     call(cyclic),

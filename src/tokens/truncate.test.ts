@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { fc, runs } from "../../test/support/property.ts"
+import { codePoints, fc, runs } from "../../test/support/property.ts"
 import { tokens } from "../message/message.ts"
 import { countO200k, truncateO200k } from "./counter.ts"
 
@@ -45,7 +45,7 @@ describe("the longest beginning that fits", () => {
 
   test("is the text itself when that fits", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (text) => {
+      fc.property(fc.string({ unit: codePoints }), (text) => {
         expect(truncateO200k(text, countO200k(text))).toBe(text)
       }),
       settings,

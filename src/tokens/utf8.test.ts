@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import { fc } from "../../test/support/property.ts"
+import { codePoints, fc } from "../../test/support/property.ts"
 import { createUtf8Writer, unitsBetween, writeByHand } from "./counter.ts"
 
 const texts = fc.oneof(
-  fc.string({ unit: "binary", maxLength: 100 }),
+  fc.string({ unit: codePoints, maxLength: 100 }),
   fc.array(fc.nat(0xffff), { maxLength: 100 }).map((units) => String.fromCharCode(...units)),
 )
 

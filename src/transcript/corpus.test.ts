@@ -10,9 +10,9 @@ import { importTranscript } from "./import.ts"
 
 const traces = linesOf("traces")
 
-/** Every other trace goes one way of so many in the everyday run, each goes all of them in a long one. */
+/** Every fourth trace goes one way of so many in the everyday run, each goes all of them in a long one. */
 const tracesFor = (way: number, ways: number): typeof traces =>
-  traces.filter((_, n) => isLongRun || n % (2 * ways) === way % ways)
+  traces.filter((_, n) => isLongRun || n % (4 * ways) === way % ways)
 
 const only = (text: string): Conversation => {
   const { conversations } = importTranscript(text)
@@ -29,7 +29,7 @@ const said = ({ system, messages }: Conversation) => {
 
 describe.skipIf(corpus === undefined)(`every real trace${withoutCorpus}`, () => {
   test("imports, and exports as the very line that it was", () => {
-    for (const { line } of sampleOf(traces, 2)) {
+    for (const { line } of sampleOf(traces, 4)) {
       expect(detectFile(line)).toBe("trace")
       expect(exportTranscript(only(line), "trace").text).toBe(`${line}\n`)
     }

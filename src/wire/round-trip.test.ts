@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { fc } from "../../test/support/property.ts"
+import { codePoints, fc } from "../../test/support/property.ts"
 import { requestText } from "../../test/support/requests.ts"
 import { checkTranscript } from "../message/group.ts"
 import { formats, messageId, type Transcript, wireText } from "../message/message.ts"
@@ -52,7 +52,7 @@ describe.each(formats)("%s, for any request", (format) => {
 
   test("one text changed is one text changed", () => {
     fc.assert(
-      fc.property(requestText(format), fc.nat(), fc.string({ unit: "binary" }), (text, which, said) => {
+      fc.property(requestText(format), fc.nat(), fc.string({ unit: codePoints }), (text, which, said) => {
         const request = decodeRequest(format, text)
         const texts = request.messages.flatMap(({ parts }) => parts.filter((part) => part.type === "text"))
         fc.pre(texts.length > 0)

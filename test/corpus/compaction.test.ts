@@ -60,9 +60,9 @@ const traces = realTraces().map(({ id, messages }) => ({ id, body: JSON.stringif
 
 describe.skipIf(corpus === undefined)(`compacting what real agents did${withoutCorpus}`, () => {
   test.each(shares)("traces at %f of its size keeps every promise, or the budget is impossible", async (share) => {
-    // Every fourth trace at one of the four in the everyday run, each trace at all of them in a long one.
+    // Every eighth trace at one of the four in the everyday run, each trace at all of them in a long one.
     const at = shares.indexOf(share)
-    const some = traces.filter((_, n) => isLongRun || n % (4 * shares.length) === at)
+    const some = traces.filter((_, n) => isLongRun || n % (8 * shares.length) === at)
     let kept = 0
     for (const { body } of some) if (await compactAt("openai-chat", body, share)) kept++
     expect(kept).toBeGreaterThan(some.length * 0.5)
@@ -73,7 +73,7 @@ describe.skipIf(corpus === undefined)(`compacting what real agents did${withoutC
     async (format) => {
       const bodies = sampleOf(
         recordedRequests().filter((recorded) => recorded.format === format),
-        2,
+        3,
       )
       let kept = 0
       for (const { text } of bodies) if (await compactAt(format, text, 0.5)) kept++

@@ -22,7 +22,7 @@ const own = (worker: number): string => `day-${worker}`
 const longOutageMs = 7000
 
 /** Outages take their time, and turns during one are all alike: without a rest, three processes write all through it. */
-const pauseMs = isLongRun ? 0 : 40
+const pauseMs = isLongRun ? 0 : 120
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 

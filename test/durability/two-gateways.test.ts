@@ -60,7 +60,7 @@ async function startCluster(server: PostgresServer, databaseUrl: string): Promis
         replicas[at] = replica
         return
       }
-      await sleep(200)
+      await sleep(1000)
     }
   }
   const stop = async (): Promise<void> => {

@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, expect, test } from "vitest"
+import { holdfast } from "../fixtures/cli/command-line.ts"
 import { startModelServer } from "../model-server/model-server.ts"
 import { runHoldfast, startServe } from "../support/serve-process.ts"
 
@@ -24,6 +25,10 @@ async function open() {
     const { code, stdout, stderr } = await runHoldfast(folder, argv)
     return `${stdout}${stderr}exit ${code}`
   }
+  const look = async (...argv: readonly string[]): Promise<string> => {
+    const { exit, stdout, stderr } = await holdfast(argv, { env: { HOME: folder }, dateMs: Date.now })
+    return `${stdout}${stderr}exit ${exit}`
+  }
   const ask = async (words: string): Promise<{ readonly sent: string; readonly answer: string }> => {
     const response = await fetch(`${serve.url}/v1/messages`, {
       method: "POST",
@@ -33,14 +38,14 @@ async function open() {
     const answer = await response.text()
     return { sent: Buffer.from(model.requests.at(-1)?.body ?? []).toString(), answer }
   }
-  return { folder, serve, run, ask }
+  return { folder, serve, run, look, ask }
 }
 
 /** The folder is watched; nobody waits longer for a change in it. */
-async function eventually<Value>(look: () => Promise<Value>, holds: (seen: Value) => boolean): Promise<Value> {
+async function eventually<Value>(see: () => Promise<Value>, holds: (seen: Value) => boolean): Promise<Value> {
   const until = Date.now() + 20_000
   for (;;) {
-    const seen = await look()
+    const seen = await see()
     if (holds(seen) || Date.now() > until) return seen
     await new Promise((done) => setTimeout(done, 200))
   }
@@ -49,14 +54,14 @@ async function eventually<Value>(look: () => Promise<Value>, holds: (seen: Value
 test("pin, policy, doctor, status and open say what the gateway that runs enforces, at the places of the user", {
   timeout: 240_000,
 }, async () => {
-  const { folder, serve, run, ask } = await open()
+  const { folder, serve, run, look, ask } = await open()
   const config = join(folder, ".config", "holdfast")
   expect(existsSync(join(folder, ".holdfast"))).toBe(false)
   expect(await readdir(join(folder, ".local", "share", "holdfast"))).toContain("holdfast.db")
   expect(await run("status")).toContain(serve.url)
 
-  await run("keys", "new")
-  await run("keys", "trust", join(config, "operator.pub"))
+  await look("keys", "new")
+  await look("keys", "trust", join(config, "operator.pub"))
   const pinned = await run("pin", "Never touch the orchid ledger.")
   expect(pinned).toContain(`The gateway at ${serve.url} enforces it.`)
   const free = await ask("Hello.")
@@ -67,31 +72,32 @@ test("pin, policy, doctor, status and open say what the gateway that runs enforc
   const file = join(config, "policy", "net.json")
   await writeFile(file, '[{"template":"no-network","name":"net"}]', { mode: 0o600 })
   await chmod(file, 0o600)
-  const shown = await eventually(
-    () => run("policy"),
+  await eventually(
+    () => look("policy"),
     (said) => said.includes("enforces all of it"),
   )
+  const shown = await run("policy")
   expect(shown).toContain("Never touch the orchid ledger.")
   expect(shown).toContain("The network is not used.")
   expect(shown).toContain(`The gateway at ${serve.url} enforces all of it.`)
   const guarded = await ask("Hello again.")
   expect(guarded.answer).not.toContain("git push")
   const counted = "1 rule and 2 policies of the operator"
-  expect(await run("status")).toContain(counted)
+  expect(await look("status")).toContain(counted)
   expect(await run("doctor", "--offline")).toContain(`the one at ${serve.url} enforces ${counted}`)
 
   await writeFile(file, '[{"template":"no-netwrok"}]')
   const broken = await eventually(
-    () => run("doctor", "--offline"),
+    () => look("doctor", "--offline"),
     (said) => said.includes("fail  gateway"),
   )
   expect(broken).toContain(`fail  gateway: the one at ${serve.url} enforces ${counted}: The policy net.json has`)
-  expect(await run("policy")).toContain(`The gateway at ${serve.url} enforces ${counted}, which it had read before.`)
+  expect(await look("policy")).toContain(`The gateway at ${serve.url} enforces ${counted}, which it had read before.`)
   expect((await ask("And now?")).answer).not.toContain("git push")
 
   const [link = ""] = (await run("open", "--print")).split("\n")
   expect(link.startsWith(`${serve.url}/inspector#code=`)).toBe(true)
   await serve.stop()
-  expect(await run("status")).toContain("none runs on this store")
-  expect(await run("open", "--print")).toContain("does not answer")
+  expect(await look("status")).toContain("none runs on this store")
+  expect(await look("open", "--print")).toContain("does not answer")
 })

@@ -3,9 +3,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"
 import { afterEach, expect, test } from "vitest"
+import { holdfast } from "../fixtures/cli/command-line.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import { sampleOf } from "../support/property.ts"
-import { nobody, runHoldfast as run, type ServeProcess, startServe } from "../support/serve-process.ts"
+import { type Ended, nobody, runHoldfast as run, type ServeProcess, startServe } from "../support/serve-process.ts"
 
 const endings: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -32,8 +33,11 @@ async function open(): Promise<Place> {
 }
 
 /** A command on the store that the gateway of this test has. */
-const runHoldfast = (folder: string, argv: readonly string[]): ReturnType<typeof run> =>
-  run(folder, argv[1] === "new" ? argv : [...argv, "--data", ".holdfast"])
+async function runHoldfast(folder: string, argv: readonly string[]): Promise<Ended> {
+  const store = argv[1] === "new" ? [] : ["--data", join(folder, ".holdfast")]
+  const { exit, ...said } = await holdfast([...argv, ...store], { env: { HOME: folder }, dateMs: Date.now })
+  return { code: exit, ...said }
+}
 
 type Turn = { readonly role: "user" | "assistant"; readonly content: string }
 
@@ -70,14 +74,16 @@ test("rules given while the gateway serves are in the next model call, though th
   const say = talk(serve, model)
   expect(await say("Hello.")).not.toContain("operator-rules")
   expect(await say("And again.")).not.toContain("operator-rules")
-  expect(await runHoldfast(folder, ["keys", "new", "operator.key"])).toMatchObject({ code: 0 })
-  expect(await runHoldfast(folder, ["keys", "trust", "operator.pub"])).toMatchObject({ code: 0 })
-  const pinned = await runHoldfast(folder, ["pin", "Never mention the harbour.", "--key", "operator.key"])
+  expect(await runHoldfast(folder, ["keys", "new", join(folder, "operator.key")])).toMatchObject({ code: 0 })
+  expect(await runHoldfast(folder, ["keys", "trust", join(folder, "operator.pub")])).toMatchObject({ code: 0 })
+  const pin = ["pin", "Never mention the harbour.", "--key", "operator.key", "--data", ".holdfast"]
+  // In a process of its own.
+  const pinned = await run(folder, pin)
   expect(pinned).toMatchObject({ code: 0, stdout: expect.stringContaining("Pinned as c") })
   expect(await say("Go on.")).toContain("Never mention the harbour.")
   const policy = join(folder, "forbid.cedar")
   await writeFile(policy, '@rule("No mail.")\nforbid(principal, action == Holdfast::Action::"send", resource);\n')
-  const added = await runHoldfast(folder, ["policy", "add", "mail", policy, "--key", "operator.key"])
+  const added = await runHoldfast(folder, ["policy", "add", "mail", policy, "--key", join(folder, "operator.key")])
   expect(added).toMatchObject({ code: 0 })
   const rules = join(folder, ".holdfast", "policy", "rules.md")
   await writeFile(rules, "- Never mention the lighthouse.\n", { mode: 0o600 })
@@ -131,11 +137,11 @@ test("a restart with the policy folder removed, empty or without its keys serves
 }, async () => {
   const { folder, model, start } = await open()
   const directory = join(folder, ".holdfast", "policy")
-  await runHoldfast(folder, ["keys", "new", "operator.key"])
-  await runHoldfast(folder, ["keys", "trust", "operator.pub"])
+  await runHoldfast(folder, ["keys", "new", join(folder, "operator.key")])
+  await runHoldfast(folder, ["keys", "trust", join(folder, "operator.pub")])
   await writeFile(join(directory, "rules.md"), "- Never mention the harbour.\n", { mode: 0o600 })
   const first = await start()
-  await runHoldfast(folder, ["pin", "Never mention the lighthouse.", "--key", "operator.key"])
+  await runHoldfast(folder, ["pin", "Never mention the lighthouse.", "--key", join(folder, "operator.key")])
   expect(await talk(first, model)("Hello.")).toMatch(/harbour[\s\S]*lighthouse/)
   await first.stop()
 

@@ -83,7 +83,7 @@ test("what the whole history costs is what the cache bench charges for it", asyn
 })
 
 test.skipIf(corpus === undefined)(`so it is for real traces${withoutCorpus}`, { timeout: 300_000 }, async () => {
-  const lines = linesOf("traces").filter((_, n) => n % 29 === 0)
+  const lines = linesOf("traces").filter((_, n) => n % 58 === 0)
   let compared = 0
   for (const { line } of lines) {
     const { messages }: { readonly messages: readonly ChatMessage[] } = JSON.parse(line)
@@ -104,7 +104,7 @@ test("values needed later are the probes of the retention bench, and as many of 
   const inWindow = (windowTokens: number) => replayConversation(conversation, findModel(model), { model, windowTokens })
   const cutIn = ({ turns, compactions: [first] }: Replay): number => turns[(first?.turn ?? 0) - 1]?.messages ?? 0
   // The largest window with one compaction after which several values are needed.
-  let windowTokens = whole.totals.none.mostTokens * 3
+  let windowTokens = Math.floor(whole.totals.none.mostTokens * 1.6)
   let replay = whole
   while (replay.compactions.length === 0 || probesOf(conversation.messages, cutIn(replay)).length < 4) {
     windowTokens = Math.floor(windowTokens * 0.96)

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { createGuard } from "../../src/guard/guard.ts"
 import { createHoldfast } from "../../src/session/holdfast.ts"
+import { holdfast as runLine } from "../fixtures/cli/command-line.ts"
 import { main } from "../support/programs.ts"
 
 let folder = ""
@@ -24,8 +25,13 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 type Outcome = { readonly code: number | null; readonly out: string; readonly err: string }
 
+const holdfast = async (...args: readonly string[]): Promise<Outcome> => {
+  const { exit, stdout, stderr } = await runLine([...args, "--data", folder], { dateMs: Date.now })
+  return { code: exit, out: stdout, err: stderr }
+}
+
 /** The program as a process of its own. */
-const holdfast = (...args: readonly string[]): Promise<Outcome> =>
+const holdfastProcess = (...args: readonly string[]): Promise<Outcome> =>
   new Promise((resolve) => {
     const child = spawn(process.execPath, [main, ...args, "--data", folder], { cwd: process.cwd() })
     let [out, err] = ["", ""]
@@ -39,7 +45,7 @@ const holdfast = (...args: readonly string[]): Promise<Outcome> =>
   })
 
 test("the rules of a session are listed, explained, added, demoted and taken back by words", async () => {
-  const listed = await holdfast("rules", "ticket-1")
+  const listed = await holdfastProcess("rules", "ticket-1")
   expect(listed).toMatchObject({ code: 0, out: expect.stringMatching(/2 rules of ticket-1/) })
   expect(listed.out).toMatch(/user .*recipients 0\.95 +Never e-mail anyone outside northwind\.test\./)
   const why = await holdfast("rules", "why", "ticket-1", "northwind", "--json")
@@ -49,7 +55,7 @@ test("the rules of a session are listed, explained, added, demoted and taken bac
     policy: { family: "recipients", policy: { template: "email-domains", domains: ["northwind.test"] } },
   })
   expect((await holdfast("rules", "why", "ticket-1", "metric")).out).toMatch(/No policy: it is about nothing/)
-  expect((await holdfast("rules", "add", "ticket-1", "Ask before pushing.")).out).toMatch(/^Added as e\d+\.$/m)
+  expect((await holdfastProcess("rules", "add", "ticket-1", "Ask before pushing.")).out).toMatch(/^Added as e\d+\.$/m)
   expect((await holdfast("rules", "demote", "ticket-1", "northwind.test")).out).toMatch(/Only remembered now/)
   expect((await holdfast("rules", "remove", "ticket-1", "the metric rule")).out).toMatch(/Taken back: e\d+, Always use/)
   const left = JSON.parse((await holdfast("rules", "--json")).out)
@@ -80,7 +86,7 @@ test("a rule is named without its session, and whoever names none, two or a shar
 
 test("policy suggest writes a file that a policy directory takes, and says what is no policy", async () => {
   const out = join(folder, "suggested.json")
-  const told = await holdfast("policy", "suggest", "ticket-1", "--out", out)
+  const told = await holdfastProcess("policy", "suggest", "ticket-1", "--out", out)
   expect(told).toMatchObject({
     code: 0,
     out: expect.stringMatching(/1 policy in .* from 2 rules\. Nothing is in force/),

@@ -15,6 +15,7 @@ import {
 } from "../fixtures/guard/calls.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import { main } from "../support/programs.ts"
+import { sampleOf } from "../support/property.ts"
 import { type ServeProcess, startServe } from "../support/serve-process.ts"
 
 let model: ModelServer
@@ -97,6 +98,7 @@ type Case = readonly [tool: string, input: unknown]
 const commandCase = (command: string): Case => ["bash", { command }]
 /** Only where the package is installed is its folder its own. */
 const isHere = ([, input]: Case): boolean => isObject(input) && !JSON.stringify(input).includes("{program}")
+/** The everyday run sends every fourth of them; all are judged without a gateway in `src/guard/self/self-protection.test.ts`. */
 const hostile = [...hostileCommands.map(commandCase), ...hostileCalls].filter(isHere)
 const harmless = [...harmlessCommands.map(commandCase), ...harmlessCalls].filter(isHere)
 
@@ -104,7 +106,7 @@ test("a running gateway denies every call that would touch it, with a sentence f
   timeout: 300_000,
 }, async () => {
   expect(hostile.length).toBeGreaterThan(120)
-  for (const [at, [tool, input]] of hostile.entries()) {
+  for (const [at, [tool, input]] of sampleOf(hostile, 4).entries()) {
     const heard = await hear(tool, input, at)
     expect([tool, input, heard.inputs]).toEqual([tool, input, []])
     expect(heard.text).toContain("An agent may not touch the Holdfast gateway that guards it.")
@@ -115,7 +117,7 @@ test("a running gateway denies every call that would touch it, with a sentence f
 
 test("it lets every other call through, as it came", { timeout: 300_000 }, async () => {
   expect(harmless.length).toBeGreaterThan(100)
-  for (const [at, [tool, input]] of harmless.entries()) {
+  for (const [at, [tool, input]] of sampleOf(harmless, 4).entries()) {
     const heard = await hear(tool, input, at)
     expect([tool, heard.text, heard.inputs]).toEqual([tool, "Now.", [JSON.parse(fill(JSON.stringify(input), setting))]])
   }

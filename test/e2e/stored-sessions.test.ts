@@ -10,6 +10,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { afterAll, expect, test } from "vitest"
 import { createHoldfast } from "../../src/session/holdfast.ts"
 import { openStore } from "../../src/store/open-store.ts"
+import { holdfast as runLine } from "../fixtures/cli/command-line.ts"
 import { storeSessions } from "../fixtures/mcp/stored-sessions.ts"
 import { main } from "../support/programs.ts"
 import { root } from "../support/source.ts"
@@ -20,8 +21,15 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const data = join(folder, "s.db")
 const handles = await storeSessions(data)
 
+type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
+
+async function holdfast(...args: readonly string[]): Promise<Ended> {
+  const { exit, ...said } = await runLine([...args, "--data", data], { dateMs: Date.now })
+  return { code: exit, ...said }
+}
+
 /** The program as built, until it ends. */
-async function holdfast(...args: readonly string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+async function holdfastProcess(...args: readonly string[]): Promise<Ended> {
   const child = spawn(process.execPath, [main, ...args, "--data", data], { stdio: ["ignore", "pipe", "pipe"] })
   const said = { stdout: "", stderr: "" }
   child.stdout.on("data", (chunk) => (said.stdout += chunk))
@@ -72,6 +80,7 @@ test("while another process writes, everything can be read, and what is written 
     ["fork", "busy", "twin"],
   ])
     expect([args, await holdfast("sessions", ...args)]).toMatchObject([args, { code: 0, stderr: "" }])
+  expect(await holdfastProcess("sessions", "verify", "busy")).toMatchObject({ code: 0, stderr: "" })
   expect(await entriesOf("busy")).toBeGreaterThan(before)
   child.stdin?.end()
   expect(await ended).toBe(0)
@@ -97,7 +106,7 @@ test("while another program holds the file locked for writing, a session is list
   other.exec("BEGIN IMMEDIATE")
   for (const args of [["list"], ["show", "north"], ["export", "north"], ["verify", "north"]])
     expect([args, await holdfast("sessions", ...args)]).toMatchObject([args, { code: 0, stderr: "" }])
-  const refused = await holdfast("sessions", "delete", "north", "--yes")
+  const refused = await holdfastProcess("sessions", "delete", "north", "--yes")
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("locked by another program") })
   const transport = new StdioClientTransport({
     command: process.execPath,

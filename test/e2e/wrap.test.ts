@@ -93,30 +93,17 @@ test("a client runs through a gateway of its own: its arguments and exit code ar
   expect(readdirSync(join(folder, "a")).filter((name) => name.startsWith("gateway-"))).toEqual([])
 })
 
-test("options behind the client are the client's", { timeout: 60_000 }, async () => {
-  const { end, said } = start([
-    "wrap",
-    ...store("b"),
-    ...upstream(),
-    "--quiet",
-    process.execPath,
-    client,
-    "1",
-    "0",
-    "0",
-    "--json",
-    "--window=3",
-    "-p",
-  ])
-  expect(await end).toBe(0)
-  expect(JSON.parse(said().stdout).args).toEqual(["1", "0", "0", "--json", "--window=3", "-p"])
-  expect(said().stderr).toBe("")
-})
-
-test("an address that the client was set to is the upstream", { timeout: 60_000 }, async () => {
+test("options behind the client are the client's, and an address that it was set to is the upstream", {
+  timeout: 60_000,
+}, async () => {
   const before = model.requests.length
-  const { end } = start(["wrap", ...store("c"), process.execPath, client, "1"], { ANTHROPIC_BASE_URL: model.url })
+  const args = ["1", "0", "0", "--json", "--window=3", "-p"]
+  const { end, said } = start(["wrap", ...store("b"), "--quiet", process.execPath, client, ...args], {
+    ANTHROPIC_BASE_URL: model.url,
+  })
   expect(await end).toBe(0)
+  expect(JSON.parse(said().stdout).args).toEqual(args)
+  expect(said().stderr).toBe("")
   expect(model.requests.length - before).toBe(1)
 })
 

@@ -7,6 +7,7 @@ import { listen, readBody } from "../model-server/loopback.ts"
 import { startModelServer } from "../model-server/model-server.ts"
 import type { ChatMessage } from "../support/conversations.ts"
 import { startTestGateway } from "../support/gateway.ts"
+import { turnsOf } from "../support/property.ts"
 import { bodyOf, type Frame, pathOf } from "./compacting-clients.ts"
 
 /** Where an upstream stops writing an answer until it is told to go on. */
@@ -131,7 +132,9 @@ const leaves: readonly (readonly [what: string, before: readonly ChatMessage[], 
 ]
 
 describe.each(formats)("%s", (format) => {
-  test.each(leaves)(
+  const isMine = turnsOf(formats.indexOf(format), formats.length, 1)
+
+  test.each(leaves.filter(isMine))(
     "a client that left in the middle of an answer and sends %s is in its session",
     async (_, before, after) => {
       const house = await openHouse(format)
@@ -143,22 +146,23 @@ describe.each(formats)("%s", (format) => {
     },
   )
 
-  test("a client that left before the first byte and asks again once that is known is in its session", async () => {
-    const house = await openHouse(format)
-    const client = new AbortController()
-    const held = house.hold("before its first byte")
-    const left = house.send([user("go")], agent, client.signal).catch(() => "left")
-    await held.reached
-    client.abort()
-    expect(await left).toBe("left")
-    await expect.poll(() => house.gateway.records.length).toBe(1)
-    await house.say([user("go")])
-    await house.say([user("go"), says(answerOf(1)), user("on")])
-    expect(await house.sessions()).toBe("AA")
-    expect(await house.stored()).toBe(1)
-  })
+  if (isMine())
+    test("a client that left before the first byte and asks again once that is known is in its session", async () => {
+      const house = await openHouse(format)
+      const client = new AbortController()
+      const held = house.hold("before its first byte")
+      const left = house.send([user("go")], agent, client.signal).catch(() => "left")
+      await held.reached
+      client.abort()
+      expect(await left).toBe("left")
+      await expect.poll(() => house.gateway.records.length).toBe(1)
+      await house.say([user("go")])
+      await house.say([user("go"), says(answerOf(1)), user("on")])
+      expect(await house.sessions()).toBe("AA")
+      expect(await house.stored()).toBe(1)
+    })
 
-  test.each([1, 2])(
+  test.each([1, 2].filter(isMine))(
     "a client continues from the last event of answer %i, before the upstream has ended it",
     async (turn) => {
       const house = await openHouse(format)
@@ -176,56 +180,60 @@ describe.each(formats)("%s", (format) => {
     },
   )
 
-  test("a retry beside the request that it repeats is in its session, and so is what continues from either", async () => {
-    const house = await openHouse(format)
-    await house.say(begun.slice(0, 1))
-    const held = house.hold("before its first byte")
-    const first = house.say(begun)
-    await held.reached
-    await house.say(begun)
-    held.release()
-    await first
-    await house.say([...begun, says(answerOf(2)), user("and now?")])
-    expect(await house.sessions()).toBe("AAAA")
-  })
+  if (isMine())
+    test("a retry beside the request that it repeats is in its session, and so is what continues from either", async () => {
+      const house = await openHouse(format)
+      await house.say(begun.slice(0, 1))
+      const held = house.hold("before its first byte")
+      const first = house.say(begun)
+      await held.reached
+      await house.say(begun)
+      held.release()
+      await first
+      await house.say([...begun, says(answerOf(2)), user("and now?")])
+      expect(await house.sessions()).toBe("AAAA")
+    })
 
-  test("a request for a title beside a held first answer is a session of its own", async () => {
-    const house = await openHouse(format)
-    const held = house.hold("before its first byte")
-    const main = house.say(begun.slice(0, 1))
-    await held.reached
-    await house.say([user("go")], { system: "Name this conversation.", tools: [] })
-    held.release()
-    await main
-    await house.say([user("go"), says(answerOf(0)), user("on")])
-    expect(await house.sessions()).toBe("ABA")
-  })
+  if (isMine())
+    test("a request for a title beside a held first answer is a session of its own", async () => {
+      const house = await openHouse(format)
+      const held = house.hold("before its first byte")
+      const main = house.say(begun.slice(0, 1))
+      await held.reached
+      await house.say([user("go")], { system: "Name this conversation.", tools: [] })
+      held.release()
+      await main
+      await house.say([user("go"), says(answerOf(0)), user("on")])
+      expect(await house.sessions()).toBe("ABA")
+    })
 
-  test("two that begin with the same words at the same time are two sessions, and stay two", async () => {
-    const house = await openHouse(format)
-    const helds = [house.hold("before its first byte"), house.hold("before its first byte")]
-    const both = helds.map(() => house.say([user("go")]))
-    await Promise.all(helds.map(({ reached }) => reached))
-    for (const { release } of helds) release()
-    await Promise.all(both)
-    for (const n of [0, 1]) await house.say([user("go"), says(answerOf(n)), user("on")])
-    const sessions = await house.sessions()
-    expect(sessions.slice(0, 2)).toBe("AB")
-    expect(["AB", "BA"]).toContain(sessions.slice(2))
-  })
+  if (isMine())
+    test("two that begin with the same words at the same time are two sessions, and stay two", async () => {
+      const house = await openHouse(format)
+      const helds = [house.hold("before its first byte"), house.hold("before its first byte")]
+      const both = helds.map(() => house.say([user("go")]))
+      await Promise.all(helds.map(({ reached }) => reached))
+      for (const { release } of helds) release()
+      await Promise.all(both)
+      for (const n of [0, 1]) await house.say([user("go"), says(answerOf(n)), user("on")])
+      const sessions = await house.sessions()
+      expect(sessions.slice(0, 2)).toBe("AB")
+      expect(["AB", "BA"]).toContain(sessions.slice(2))
+    })
 
-  test("a client that left and says something else in place of its last message gets a copy", async () => {
-    const house = await openHouse(format)
-    await house.say(begun.slice(0, 1))
-    await house.leave(begun)
-    const edited = [...begun.slice(0, 2), user("rather so")]
-    await house.say(edited)
-    // A request that is forwarded at once is named after the session that its bytes continue; its copy is made while the model works.
-    await expect.poll(house.stored).toBe(2)
-    await house.say([...edited, says(answerOf(2)), user("and now?")])
-    expect(await house.sessions()).toMatch(/^AA[AB]B$/)
-    expect(await house.stored()).toBe(2)
-  })
+  if (isMine())
+    test("a client that left and says something else in place of its last message gets a copy", async () => {
+      const house = await openHouse(format)
+      await house.say(begun.slice(0, 1))
+      await house.leave(begun)
+      const edited = [...begun.slice(0, 2), user("rather so")]
+      await house.say(edited)
+      // A request that is forwarded at once is named after the session that its bytes continue; its copy is made while the model works.
+      await expect.poll(house.stored).toBe(2)
+      await house.say([...edited, says(answerOf(2)), user("and now?")])
+      expect(await house.sessions()).toMatch(/^AA[AB]B$/)
+      expect(await house.stored()).toBe(2)
+    })
 
   test.each([
     ["the same lines in another order", "You write code in a project.\nSkills:\n- write\n- draw"],

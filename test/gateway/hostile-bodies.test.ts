@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { usualGatewayLimits } from "../../src/gateway/settings/gateway-options.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import { startTestGateway, type TestGateway } from "../support/gateway.ts"
-import { fc, runs } from "../support/property.ts"
+import { codePoints, diagonalOf, fc, runs } from "../support/property.ts"
 import { readRaw, statusesIn } from "./raw-request.ts"
 import { isWireError, wires } from "./wires.ts"
 
@@ -70,16 +70,21 @@ const odd: readonly (readonly [string, Given])[] = [
   ["an unpaired call", saying('[{"type":"tool_result","tool_use_id":"x","content":[{"type":"tool_use"}]}]')],
 ]
 
-describe.each(wires)("%s", (format, path) => {
-  test.each(odd)("%s goes on as it came or is refused, and breaks nothing", async (_what, given) => {
+const oddOnWires = odd.flatMap(([what, given]) => wires.map(([format, path]) => ({ what, given, format, path })))
+
+test.each(diagonalOf(oddOnWires, wires.length))(
+  "$format: $what goes on as it came or is refused, and breaks nothing",
+  async ({ given, format, path }) => {
     const before = model.requests.length
     const response = await send(path, given)
     const text = await response.text()
     const sent = model.requests.slice(before)
     if (sent.length > 0) expect(Buffer.from(sent[0]?.body ?? []).equals(Buffer.from(given))).toBe(true)
     else expect([response.status, isWireError(format, text)]).toEqual([400, true])
-  })
+  },
+)
 
+describe.each(wires)("%s", (format, path) => {
   test("more than may be sent is refused with 413 in the wire's shape, whether it says so or not", async () => {
     const large = await send(path, Buffer.alloc(9 * mega, 0x20))
     expect([large.status, large.headers.get("connection")]).toEqual([413, "close"])
@@ -134,7 +139,7 @@ const { value } = fc.letrec((tie) => ({
   value: fc.oneof(
     { depthSize: "small" },
     fc.constantFrom(...words),
-    fc.string({ unit: "binary", maxLength: 8 }),
+    fc.string({ unit: codePoints, maxLength: 8 }),
     fc.double(),
     fc.boolean(),
     fc.constant(null),

@@ -6,6 +6,7 @@ import type { Store } from "../../src/store/store.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import type { Fault } from "../model-server/script.ts"
 import { type PostgresServer, startPostgres } from "../support/postgres.ts"
+import { sampleOf } from "../support/property.ts"
 import { babble } from "../support/scripted-session.ts"
 import { startLine } from "./start-line.ts"
 import { type Replica, startReplica } from "./start-replica.ts"
@@ -136,7 +137,7 @@ test.each(ways)(
   },
 )
 
-test.each([0, 1])(
+test.each(sampleOf([0, 1], 2))(
   "replica %i dies in the midst of a stream: the client is cut off, tries again, and ends on the other",
   async (dying) => {
     const [dies, lives] = dying === 0 ? replicas : ([replicas[1], replicas[0]] as const)

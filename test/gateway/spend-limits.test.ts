@@ -9,7 +9,7 @@ import { openOperator } from "../../src/guard/operator/operator.ts"
 import { openStore } from "../../src/store/open-store.ts"
 import { startModelServer } from "../model-server/model-server.ts"
 import { startTestGateway } from "../support/gateway.ts"
-import { fc, runs } from "../support/property.ts"
+import { diagonalOf, fc, runs } from "../support/property.ts"
 
 const endings: (() => Promise<void> | void)[] = []
 afterEach(async () => {
@@ -194,7 +194,7 @@ const readings = limits.flatMap((limit) =>
   [false, true].flatMap((background) => [false, true].map((bypass) => ({ ...limit, background, bypass }))),
 )
 
-test.each(readings)(
+test.each(diagonalOf(readings, 4))(
   "%j: a stored response that is read again is the same, and what it spends counts once",
   async ({ background, bypass, ...limit }) => {
     const folder = mkdtempSync(join(tmpdir(), "holdfast-stored-"))

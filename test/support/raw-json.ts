@@ -1,5 +1,5 @@
 import type { Arbitrary } from "fast-check"
-import { fc } from "./property.ts"
+import { codePoints, fc } from "./property.ts"
 
 /** A number exactly as written: `1.0` and `12345678901234567890` are not what JSON.parse makes of them. */
 export class Literal {
@@ -61,7 +61,7 @@ export const anyJson: Arbitrary<unknown> = fc.letrec((tie) => ({
   value: fc.oneof(
     { depthSize: "small", withCrossShrink: true },
     fc.string(),
-    fc.string({ unit: "binary" }),
+    fc.string({ unit: codePoints }),
     literal,
     fc.boolean(),
     fc.constant(null),

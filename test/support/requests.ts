@@ -1,13 +1,13 @@
 import type { Arbitrary } from "fast-check"
 import type { Format } from "../../src/message/message.ts"
-import { fc } from "./property.ts"
+import { codePoints, fc } from "./property.ts"
 import { anyJson, literal, manner, writeIn } from "./raw-json.ts"
 
 /** Bodies that the APIs take, with fields and block types that nobody has heard of yet, in every manner of writing. */
 
 const words = fc.oneof(
   fc.string(),
-  fc.string({ unit: "binary" }),
+  fc.string({ unit: codePoints }),
   fc.constantFrom("", "line\nline", "😀é中", "\ud83d", '{"a":1.0}'),
 )
 const id = fc.string({ minLength: 1, maxLength: 8 })

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from "node:util"
 import { describe, expect, test } from "vitest"
 import { startRelay } from "../../../test/fixtures/demo/relay.ts"
+import { sampleOf } from "../../../test/support/property.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { createHoldfast } from "../../session/holdfast.ts"
 import type { HoldfastOptions } from "../../session/state/options.ts"
@@ -45,9 +46,10 @@ async function play({ holdfast: options = guarded, idle = false, demo = {}, reac
   }
 }
 
-describe("the demo, from its first word to its last", async () => {
-  const { outcome, shown, requests, pins, failures } = await play()
+/** One run as it should be, which several tests look at. */
+const { outcome, shown, requests, pins, failures } = await play()
 
+describe("the demo, from its first word to its last", () => {
   test("keeps what it promises, seen from the requests that reached the model", () => {
     expect(failures).toEqual([])
     expect(outcome.asPromised).toBe(true)
@@ -101,7 +103,6 @@ describe("what is promised is seen, and not said in any case", () => {
   })
 
   test("without sessions the model refuses the history at the very call that the demo names", async () => {
-    const { outcome } = await play()
     const reached: string[] = []
     const alone = await play({ idle: true, reached }).catch((error: unknown) => error)
     expect(alone instanceof HoldfastError ? alone.problem : alone).toMatchObject({
@@ -121,7 +122,7 @@ describe("what is promised is seen, and not said in any case", () => {
 })
 
 describe("how it is shown", () => {
-  test.each([40, 60, 80, 100, 200])(
+  test.each(sampleOf([40, 60, 80, 100, 200], 2))(
     "%i columns: no line is longer than there is room, or than one can follow",
     async (columns) => {
       const { shown } = await play({ demo: { columns } })

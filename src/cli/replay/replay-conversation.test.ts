@@ -78,7 +78,7 @@ test.each(turnCases)("%s: %s", (_why, roles, calls) => {
 })
 
 /** Every so many lines of the corpus in the fast run; with more runs asked for, every one. */
-const step = runs > 1000 ? 1 : 12
+const step = runs > 1000 ? 1 : 24
 
 test.skipIf(corpus === undefined)(
   `real traces in a window of a third of them: sizes add up, and no rule is lost${withoutCorpus}`,

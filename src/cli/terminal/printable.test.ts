@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
-import { fc } from "../../../test/support/property.ts"
+import { codePoints, fc } from "../../../test/support/property.ts"
 import { clip, jsonLine, printable, wrap } from "./output.ts"
 
 const texts = fc.oneof(
   fc.string(),
-  fc.string({ unit: "binary" }),
+  fc.string({ unit: codePoints }),
   fc.string({ unit: fc.constantFrom("a", " ", "\n", "\x1b", "[2J", "\ud83d", "👋") }),
 )
 

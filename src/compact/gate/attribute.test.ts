@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { fc } from "../../../test/support/property.ts"
+import { codePoints, fc } from "../../../test/support/property.ts"
 import type { Channel } from "../../message/message.ts"
 import { attribute, type SummarySource } from "./attribute.ts"
 import { gateSummary } from "./gate-summary.ts"
@@ -148,7 +148,7 @@ test("whatever it claims, a command that only data gives is dropped and one that
 })
 
 test("any line over any sources gets shares between 0 and 1, and is nobody's own that data has more of", () => {
-  const text = fc.oneof(fc.string({ unit: "binary", maxLength: 60 }), phrase)
+  const text = fc.oneof(fc.string({ unit: codePoints, maxLength: 60 }), phrase)
   const channels = fc.constantFrom<Channel>("user", "assistant", "tool", "system", "memory")
   const drawn = fc.array(fc.record({ id: fc.string(), text, channel: channels }), { maxLength: 5 })
   fc.assert(

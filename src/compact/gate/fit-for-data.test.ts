@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fc } from "../../../test/support/property.ts"
+import { codePoints, fc } from "../../../test/support/property.ts"
 import { fitForData } from "./gate-summary.ts"
 
 const fit: readonly string[] = [
@@ -68,7 +68,7 @@ test("any id, path, address or amount is fit, and a command before it makes it u
 
 test("any string gets an answer, and the same one twice", () => {
   fc.assert(
-    fc.property(fc.string({ unit: "binary", maxLength: 200 }), (text) => {
+    fc.property(fc.string({ unit: codePoints, maxLength: 200 }), (text) => {
       expect(fitForData(text, "tool")).toBe(fitForData(text, "tool"))
     }),
   )

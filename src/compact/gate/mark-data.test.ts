@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fc } from "../../../test/support/property.ts"
+import { codePoints, fc } from "../../../test/support/property.ts"
 import { unfence } from "../../message/fence.ts"
 import { dataFence, dataMark, fenceData, markData } from "./mark-data.ts"
 
@@ -34,7 +34,7 @@ const tricky = fc.string({
 
 test("for any text, unmarking gives it back, and no space is left to start a plain word with", () => {
   fc.assert(
-    fc.property(fc.oneof(tricky, fc.string({ unit: "binary" })), (text) => {
+    fc.property(fc.oneof(tricky, fc.string({ unit: codePoints })), (text) => {
       expect(unmarkData(markData(text))).toBe(text)
       expect(markData(text)).not.toContain(" ")
     }),
@@ -43,7 +43,7 @@ test("for any text, unmarking gives it back, and no space is left to start a pla
 
 test("for any text, the fence closes once, at its end, and gives the text back", () => {
   fc.assert(
-    fc.property(fc.oneof(tricky, fc.string({ unit: "binary" })), fc.string(), (text, source) => {
+    fc.property(fc.oneof(tricky, fc.string({ unit: codePoints })), fc.string(), (text, source) => {
       const fenced = fenceData(text, { source, channel: "tool" })
       expect(fenced.match(/<[\s/]*untrusted-data/gi)?.length).toBe(2)
       expect(unmarkData(unfence(dataFence, fenced) ?? "")).toBe(text)

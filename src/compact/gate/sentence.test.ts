@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
-import { fc } from "../../../test/support/property.ts"
+import { codePoints, fc } from "../../../test/support/property.ts"
 import { normalize, survey } from "../../language/normalize.ts"
 import { addToSum, knownWord, lexiconWords } from "./lexicon.ts"
 import { gateSentences } from "./sentence.ts"
 
-const word = fc.oneof(fc.constantFrom(...lexiconWords()), fc.string({ unit: "binary", maxLength: 8 }))
+const word = fc.oneof(fc.constantFrom(...lexiconWords()), fc.string({ unit: codePoints, maxLength: 8 }))
 const joint = fc.constantFrom(" ", ". ", "\n", "\n\n", ", ", '", "', " | ", ": ", "\t", "_", "\u200b", "&", "*")
 const text = fc
   .array(fc.tuple(word, joint), { maxLength: 30 })

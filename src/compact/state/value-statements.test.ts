@@ -1,5 +1,5 @@
-import fc from "fast-check"
 import { expect, test } from "vitest"
+import { fc } from "../../../test/support/property.ts"
 import { type Message, messageId, type Transcript } from "../../message/message.ts"
 import { createMeter } from "../../tokens/meter.ts"
 import { composeDigest } from "../compose-digest.ts"

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { startModelServer } from "../../../test/model-server/model-server.ts"
-import { fc } from "../../../test/support/property.ts"
+import { codePoints, fc } from "../../../test/support/property.ts"
 import { call, goodTranscript, result, text, transcript } from "../../../test/support/transcripts.ts"
 import { createModel } from "../../model/model.ts"
 import { withinMs } from "../../model/within-ms.ts"
@@ -111,7 +111,7 @@ test.each([
 
 test("for any answer: a summary of known sections, or a reason", () => {
   fc.assert(
-    fc.property(goodTranscript, fc.oneof(fc.string({ unit: "binary" }), fc.anything()), (said, answer) => {
+    fc.property(goodTranscript, fc.oneof(fc.string({ unit: codePoints }), fc.anything()), (said, answer) => {
       const read = readCustom(answer, { schema: "snapshot", known: new Set(), sourcesOf: createSourcing(said) })
       const names = schemas.snapshot.map(({ name }) => name)
       if (read.ok) for (const { name } of read.summary.sections) expect(names).toContain(name)

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fc } from "../../../test/support/property.ts"
+import { codePoints, fc } from "../../../test/support/property.ts"
 import { maxAnswerLength, maxLines, maxModelLineLength, readSummaryAnswer } from "./model-write.ts"
 
 const line = { text: "Renamed the field", from: ["m3"], state: "done" }
@@ -106,13 +106,13 @@ test.each(["{", '{"', '{"\\"', "}", "{}", '"', "```", '{"a":', "[{"])(
 
 test("for any text: an answer or a reason, and lines that are one line each", () => {
   const strange = fc.oneof(
-    fc.string({ unit: "binary" }),
+    fc.string({ unit: codePoints }),
     fc.json(),
     fc
       .record({ sections: fc.dictionary(fc.constantFrom("status", "next_steps", "odd"), fc.jsonValue()) })
       .map((value) => JSON.stringify(value)),
     fc
-      .array(fc.record({ text: fc.string({ unit: "binary" }), from: fc.array(fc.string()) }))
+      .array(fc.record({ text: fc.string({ unit: codePoints }), from: fc.array(fc.string()) }))
       .map((status) => JSON.stringify({ sections: { status } })),
   )
   fc.assert(

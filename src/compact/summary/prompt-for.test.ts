@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fc } from "../../../test/support/property.ts"
+import { codePoints, fc } from "../../../test/support/property.ts"
 import { brokenTranscript, call, goodTranscript, result, text, transcript } from "../../../test/support/transcripts.ts"
 import { unfence } from "../../message/fence.ts"
 import { messageId, type Transcript, wireText } from "../../message/message.ts"
@@ -177,7 +177,7 @@ test("for any transcript and limit: it fits if its frame does, and says truly wh
 
 test("for any words of a tool: they stand in one whole fence", () => {
   fc.assert(
-    fc.property(fc.string({ unit: "binary" }), (words) => {
+    fc.property(fc.string({ unit: codePoints }), (words) => {
       const [piece] = promptPieces(transcript(["user", result("c1", words)]))
       if (piece === undefined) return
       expect(unfence(dataFence, renderFenced(piece))).toBeDefined()

@@ -1,5 +1,5 @@
-import fc from "fast-check"
 import { expect, test } from "vitest"
+import { fc } from "../../../test/support/property.ts"
 import { tokens } from "../../message/message.ts"
 import { runSteps } from "../../message/steps.ts"
 import { createHoldfast } from "../../session/holdfast.ts"

@@ -1,8 +1,8 @@
 import { EventEmitter } from "node:events"
 import { IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
-import fc from "fast-check"
 import { expect, test } from "vitest"
+import { fc } from "../../../test/support/property.ts"
 import { createConnections } from "./listen.ts"
 
 /** An unconnected socket with this remote address. */

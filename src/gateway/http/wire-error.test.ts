@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fc } from "../../../test/support/property.ts"
+import { codePoints, fc } from "../../../test/support/property.ts"
 import type { Problem } from "../../message/errors.ts"
 import { type Format, formats } from "../../message/message.ts"
 import { contextError, statusOf, wireError, wireRefusal } from "./wire-error.ts"
@@ -72,7 +72,7 @@ test("every problem has an error status", () => {
 })
 
 test("for any text, an error is JSON, no header contains a line break, and a long message is cut", () => {
-  const text = fc.string({ unit: "binary" })
+  const text = fc.string({ unit: codePoints })
   fc.assert(
     fc.property(fc.constantFrom(undefined, ...formats), text, fc.integer(), (format, words, status) => {
       const error = wireError(format, { code: "upstream-error", type: words, message: words, status })

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { createWorld } from "../../../test/fixtures/gateway/world.ts"
-import { fc } from "../../../test/support/property.ts"
+import { codePoints, fc } from "../../../test/support/property.ts"
 import { requestText } from "../../../test/support/requests.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { formats, type ModelRequest } from "../../message/message.ts"
@@ -19,7 +19,7 @@ const names = [
 ]
 const headers = fc.dictionary(
   fc.constantFrom(...names),
-  fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.json()),
+  fc.oneof(fc.string(), fc.string({ unit: codePoints }), fc.json()),
 )
 
 function decoded(text: string, format: (typeof formats)[number]): ModelRequest | undefined {

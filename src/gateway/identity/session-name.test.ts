@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
-import { fc } from "../../../test/support/property.ts"
+import { codePoints, fc } from "../../../test/support/property.ts"
 import { checkSessionId } from "../../session/state/options.ts"
 import { anonymousSession, groupSession, isInGroup, sideSession, toolsSession } from "./names.ts"
 
 const ids = fc.oneof(
-  fc.string({ unit: "binary", minLength: 1 }),
+  fc.string({ unit: codePoints, minLength: 1 }),
   fc.string({ minLength: 100, maxLength: 400 }),
   fc.constantFrom("operator log", "shared rules", "~x", "a~side-1", "a.b", "h-0", "..", "a~agent-b", "\ud800"),
 )

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fc } from "../../../test/support/property.ts"
+import { codePoints, fc } from "../../../test/support/property.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { formOf } from "./form.ts"
 import {
@@ -16,7 +16,7 @@ type Item = { readonly id: string; readonly text: string; readonly isReference: 
 
 /** A conversation whose client sends some responses back as references. */
 const items = fc
-  .array(fc.record({ said: fc.string({ unit: "binary" }), isReference: fc.boolean(), isReasoning: fc.boolean() }), {
+  .array(fc.record({ said: fc.string({ unit: codePoints }), isReference: fc.boolean(), isReasoning: fc.boolean() }), {
     maxLength: 8,
   })
   .map((all) =>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fc } from "../../../test/support/property.ts"
+import { codePoints, fc } from "../../../test/support/property.ts"
 import {
   compactionContent,
   compactionItem,
@@ -10,7 +10,7 @@ import {
 } from "./whole.ts"
 
 const element = fc
-  .record({ role: fc.constantFrom("user", "assistant"), content: fc.string({ unit: "binary" }) })
+  .record({ role: fc.constantFrom("user", "assistant"), content: fc.string({ unit: codePoints }) })
   .map((value) => JSON.stringify(value))
 
 test("an item restores its elements verbatim, and the same elements give the same item", () => {
@@ -35,7 +35,7 @@ test("an altered item is not read", () => {
 })
 
 test("any other text is not ours", () => {
-  const property = fc.property(fc.string({ unit: "binary" }), (text) => {
+  const property = fc.property(fc.string({ unit: codePoints }), (text) => {
     expect(unpackElements(text)).toBeUndefined()
     expect(unpackElements(`holdfast-1.${text}`)).toBeUndefined()
     expect(compactionContent(text)).toBeUndefined()

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fc } from "../../../test/support/property.ts"
+import { codePoints, fc } from "../../../test/support/property.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { unfence } from "../../message/fence.ts"
 import { type LineRange, type Recalled, storedNote, storedTag } from "../../session/recall.ts"
@@ -79,7 +79,7 @@ test("numbers written as strings and nulls are accepted", async () => {
 })
 
 test("any input gets a result", async () => {
-  const property = fc.asyncProperty(fc.anything(), fc.string({ unit: "binary" }), async (input, text) => {
+  const property = fc.asyncProperty(fc.anything(), fc.string({ unit: codePoints }), async (input, text) => {
     const { text: answer } = await answerRecall(holding(text), input)
     expect(answer.isWellFormed()).toBe(true)
   })

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fc } from "../../../test/support/property.ts"
+import { codePoints, fc } from "../../../test/support/property.ts"
 import { callId } from "../../message/message.ts"
 import { runSteps } from "../../message/steps.ts"
 import { brokenLink, payloadsOf } from "../../store/reserved-log.ts"
@@ -18,7 +18,7 @@ const start = { seq: 0, hash: "" }
 const hash = "0".repeat(64)
 
 const words = fc.oneof(
-  fc.string({ unit: "binary" }),
+  fc.string({ unit: codePoints }),
   fc.constantFrom("\ud83d", `{"payload:sha256":"${hash}"}`, "payload:sha256", "x".repeat(payloadLength + 1)),
   fc.nat(9).map((n) => `${"\udc00long ".repeat(200)}${n}`),
 )

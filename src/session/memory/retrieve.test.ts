@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { fc } from "../../../test/support/property.ts"
+import { codePoints, fc } from "../../../test/support/property.ts"
 import type { MemoryEntry, MemoryKind } from "../../compact/state/flush.ts"
 import { memoryEnd, memoryStart } from "../../message/fence.ts"
 import { type Channel, instructs } from "../../message/message.ts"
@@ -167,10 +167,10 @@ const words = fc.constantFrom(
 )
 const anyEntry = fc
   .record({
-    parts: fc.array(fc.oneof(words, fc.string({ unit: "binary", maxLength: 8 })), { maxLength: 12 }),
+    parts: fc.array(fc.oneof(words, fc.string({ unit: codePoints, maxLength: 8 })), { maxLength: 12 }),
     channel: fc.constantFrom<Channel>("user", "tool", "assistant", "document"),
     kind: fc.constantFrom<MemoryKind>("fact", "wish", "error"),
-    from: fc.oneof(fc.constantFrom("m1", "m2"), fc.string({ unit: "binary" })),
+    from: fc.oneof(fc.constantFrom("m1", "m2"), fc.string({ unit: codePoints })),
   })
   .map(({ parts, channel, kind, from }) => said(`W12 ${parts.join(" ")}`, channel, kind, from))
 

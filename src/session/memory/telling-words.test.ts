@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { fc } from "../../../test/support/property.ts"
+import { codePoints, fc } from "../../../test/support/property.ts"
 import { tellingWords } from "./retrieve.ts"
 
 const wordsOf = (text: string): readonly string[] => tellingWords(text).map(({ text: word }) => word)
@@ -43,7 +43,7 @@ describe("the search words of a message", () => {
 
   test("any text gives at most twelve words, none of them empty", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
+      fc.property(fc.string({ unit: codePoints, maxLength: 300 }), (text) => {
         const words = wordsOf(text)
         expect(words.length).toBeLessThanOrEqual(12)
         for (const word of words) expect(word.trim()).not.toBe("")

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fc } from "../../../test/support/property.ts"
+import { codePoints, fc } from "../../../test/support/property.ts"
 import { call, result, text, transcript } from "../../../test/support/transcripts.ts"
 import { tokens, wireText } from "../../message/message.ts"
 import { charactersPerToken, createCharacterMeter } from "./character-meter.ts"
@@ -19,7 +19,7 @@ test("an image counts as the characters of its tokens", () => {
 })
 
 test("any text of n tokens has at most 4 n characters", () => {
-  const property = fc.property(fc.array(fc.string({ unit: "binary" })), (texts) => {
+  const property = fc.property(fc.array(fc.string({ unit: codePoints })), (texts) => {
     const messages = transcript(...texts.map((one) => ["user", text(one)] as const))
     const request = { system: [], tools: [], messages }
     const counted = meter.request(request)

@@ -1,13 +1,13 @@
-import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import type { StoredEntry } from "../../../src/store/store.ts"
+import { codePoints, fc } from "../../support/property.ts"
 import type { OpenStore } from "./describe-store.ts"
 import { entry, payloads } from "./example-rows.ts"
 
 /** A case writes to a real disk or server, so there are a tenth as many as elsewhere. */
 const numRuns = Math.ceil((fc.readConfigureGlobal().numRuns ?? 100) / 10)
 
-const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("\ud800", "\udc00\ud800", "a\0b", "\u00100000"))
+const text = fc.oneof(fc.string({ unit: codePoints }), fc.constantFrom("\ud800", "\udc00\ud800", "a\0b", "\u00100000"))
 
 const step = fc.record({
   session: fc.constantFrom("a", "b"),

@@ -1,6 +1,6 @@
-import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { isHit, readQuery, searchTerms } from "../../../src/store/search-terms.ts"
+import { codePoints, fc } from "../../support/property.ts"
 import type { OpenStore } from "./describe-store.ts"
 import { clerk, row } from "./example-rows.ts"
 
@@ -173,7 +173,9 @@ export function describeMemoryWords(open: OpenStore): void {
         "OR",
       )
       const line = fc
-        .array(fc.oneof({ weight: 6, arbitrary: word }, fc.string({ unit: "binary", maxLength: 3 })), { maxLength: 8 })
+        .array(fc.oneof({ weight: 6, arbitrary: word }, fc.string({ unit: codePoints, maxLength: 3 })), {
+          maxLength: 8,
+        })
         .chain((words) => fc.constantFrom(" ", "", ", ").map((gap) => words.join(gap)))
       let run = 0
       const property = fc.asyncProperty(fc.array(line, { maxLength: 5 }), line, async (lines, text) => {
