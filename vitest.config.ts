@@ -7,9 +7,12 @@ import { isLongRun } from "./test/support/property.ts"
 
 /**
  * Files share processes and the modules that one of them has read, which is half of what most of them take. These do not: they measure
- * their own memory or time, fill it, or put counters in the place of modules.
+ * their own memory or time, fill it, put counters in the place of modules, or build and install the package.
  */
 const apart = [
+  "test/{exports,tidy,docs-examples}.test.ts",
+  "test/corpus/*.test.ts",
+  "test/e2e/npm-start.test.ts",
   "test/gateway/{half-sent,hostile-bodies,hostile-limits,once-per-request}.test.ts",
   "src/gateway/http/transport.test.ts",
 ]
@@ -17,20 +20,9 @@ const apart = [
 /** Only `npm run test:long` tries the SDKs without anything of ours between them and the scripted model. */
 const longOnly = ["test/sdk/loops.test.ts"]
 
-/** These take half a minute or more, most of it waiting: for databases, processes and clocks. */
-const waiting = [
-  "src/store/queue/**/*.test.ts",
-  "test/{durability,e2e,inspector}/**/*.test.ts",
-  "test/exports.test.ts",
-  "test/governance/operator-rules.test.ts",
-  "src/session/rules/operator-rules.test.ts",
-  "src/cli/unusable-place.test.ts",
-  "test/gateway/replicas*.test.ts",
-]
-
-/** Begun last, these would keep everyone waiting at the end. */
+/** These take half a minute or more, most of it waiting: begun last, they would keep everyone waiting at the end. */
 const slow =
-  /src\/store\/queue\/|test\/(?:durability|e2e)\/|test\/exports|operator-rules|unusable-place|gateway\/replicas/
+  /src\/store\/queue\/|test\/(?:durability|e2e)\/|test\/exports|operator-rules|unusable-place|gateway\/replicas|test\/corpus\//
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -40,14 +32,6 @@ class SlowFirst extends BaseSequencer {
     return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other))
   }
 }
-
-const cores = availableParallelism()
-/** More processes than cores as long as most of them wait. */
-const first = { maxWorkers: cores + 2, sequence: { groupOrder: 0 } }
-/** Then one for each core: every process compiles for itself what it runs often, so that two more would take a fifth more CPU time. */
-const then = { maxWorkers: cores, sequence: { groupOrder: 1 } }
-/** Node.js reads TypeScript by itself: a tenth of the CPU time less than through Vite, which only `vi.mock` needs. */
-const together = { isolate: false, experimental: { viteModuleRunner: false, nodeLoader: false } }
 
 /** The tests and the programs that they start read their modules in half the time. */
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL("node_modules/.cache/compiled", import.meta.url))
@@ -62,18 +46,20 @@ export default defineConfig({
     execArgv: ["--max-semi-space-size=64"],
     // What is waited for is mostly there within a millisecond or two.
     expect: { poll: { interval: 5 } },
+    // Much of the time is spent waiting: for databases, processes and clocks.
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: SlowFirst },
     projects: [
-      { extends: true, test: { name: "apart", include: apart, ...first } },
-      { extends: true, test: { name: "waiting", include: waiting, ...first, ...together } },
+      { extends: true, test: { name: "apart", include: apart } },
       {
         extends: true,
         test: {
           name: "shared",
           include: ["{src,test,bench}/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, ...apart, ...waiting, ...(isLongRun ? [] : longOnly)],
-          ...then,
-          ...together,
+          exclude: [...configDefaults.exclude, ...apart, ...(isLongRun ? [] : longOnly)],
+          isolate: false,
+          // Node.js reads TypeScript by itself: a tenth of the CPU time less than through Vite, which only `vi.mock` needs.
+          experimental: { viteModuleRunner: false, nodeLoader: false },
         },
       },
     ],
