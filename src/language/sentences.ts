@@ -33,8 +33,11 @@ const startsAt = (text: string, signs: string, at: number, limit: number): numbe
 
 /** A stop behind these is no end: single letters, usual abbreviations, German ordinals, and a number that the sentence starts with. */
 const noEnd = new RegExp(
-  `^\\W*\\d{1,3}$|\\b(?:am|vom|zum|der|den|dem|die|das|bis|im|seit) \\d{1,2}$|(?:^|[\\s(])(?:[${capitals}]|e\\.?g|i\\.?e|etc|vs|cf|Mr|Ms|Mrs|Dr|No|Inc|approx|incl|resp|p\\. ?ej|z\\. ?B|Sr|Sra)$`,
+  `^\\W*\\d{1,3}$|\\b(?:am|vom|zum|der|den|dem|die|das|bis|im|seit) \\d{1,2}$|(?:^|[\\s(])(?:[${capitals}]|e\\.?g|i\\.?e|etc|vs|cf|Mr|Ms|Mrs|Dr|Inc|approx|incl|resp|p\\. ?ej|z\\. ?B|Sr|Sra)$`,
 )
+
+/** "No. 5" is a number, "No. Leave it" are two sentences. */
+const numero = /(?:^|[\s(])No$/
 
 /** A line shorter than this ends its sentence: nobody wraps that early. */
 const wrapLength = 46
@@ -109,7 +112,10 @@ function endsSentence(text: string, start: number, at: number, end: number, type
   const isBehindBlank = end < text.length && isBlank(text, end)
   if (end < text.length && !isBehindBlank && !isEscapedBlank(text, end)) return false
   const isFullStop = text.charCodeAt(at) === fullStop
-  if (isFullStop && mayShorten(text, start, at) && noEnd.test(text.slice(Math.max(start, at - 8), at))) return false
+  const before = isFullStop && mayShorten(text, start, at) ? text.slice(Math.max(start, at - 8), at) : ""
+  if (before !== "" && (noEnd.test(before) || (numero.test(before) && /^\s*\d/.test(text.slice(end, end + 4)))))
+    return false
+  if (isFullStop && end === at + 1 && (typed || begins(text, end + 1)) && isShortWord(text, start, at)) return true
   if (isFullStop && end === at + 1 && at - start >= 3 && (typed || begins(text, end + 1))) {
     if (shortened.test(text.slice(Math.max(start, at - 8), at))) return false
     if (isSmallAt(text, at - 1) && isSmallAt(text, at - 2) && isSmallAt(text, at - 3)) return true
@@ -117,6 +123,10 @@ function endsSentence(text: string, start: number, at: number, end: number, type
   }
   return !isFullStop || !isBehindBlank || !isSmallAt(text, end + 1)
 }
+
+/** "no. dont touch that", "ok. go on": a sentence of one short word. */
+const isShortWord = (text: string, start: number, at: number): boolean =>
+  at - start <= 4 && /^\s*(?:no|ok|hm|nö|oh|so|si|ya|na)$/i.test(text.slice(start, at))
 
 /** Words that a sentence begins with, however it is typed, and abbreviations that they may follow. */
 function begins(text: string, at: number): boolean {

@@ -332,6 +332,11 @@ const smallLetters: readonly (readonly [said: string, rule: string])[] = [
     "STOP! jonas shows it at eleven, i forgot. nothing more today before two. and from now on ask before every staging deploy please. where are we?",
     "and from now on ask before every staging deploy please.",
   ],
+  [
+    "no. dont touch anything under deploy/, thats ops' (Henrike). and make the default 25s then",
+    "dont touch anything under deploy/, thats ops' (Henrike).",
+  ],
+  ["No. Don't touch anything under deploy/. Row No. 5 is fine.", "Don't touch anything under deploy/."],
   ["Nice, thanks a lot. oh and always print the random seed", "oh and always print the random seed"],
 ]
 test.each(smallLetters)("a stop ends a sentence of who types in small letters: %s", (said, rule) => {
