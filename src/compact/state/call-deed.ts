@@ -241,7 +241,7 @@ const programWrites = new RegExp(
 
 /** The same beside files that it writes. */
 const programActs =
-  /\bos\.(?:remove|rename|system)\(|shutil\.|subprocess\.|requests\.(?:post|put|patch|delete)\(|\bfetch\([^)]{0,200}method:\s*["'](?:POST|PUT|PATCH|DELETE)|smtplib|\.(?:commit|send_message|sendmail|unlink|rmdir|to_csv|to_excel|to_json|to_parquet)\(|savefig\(/
+  /\bos\.(?:remove|rename|system)\(|shutil\.|subprocess\.|requests\.(?:post|put|patch|delete)\(|\bfetch\([^)]{0,200}method:\s*["'](?:POST|PUT|PATCH|DELETE)|smtplib|\.(?:commit|send_message|sendmail|unlink|rmdir)\(|\.to_(?:csv|excel|json|parquet)\((?!\s*(?:\)|(?:index|sep|header|columns|orient)=|sys\.stdout))|savefig\(/
 
 /** A request that sends something or keeps what it gets; the letters of its options mean other things in small. */
 const curlChanges =

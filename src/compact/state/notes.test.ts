@@ -709,6 +709,13 @@ describe("failed attempts", () => {
     expect(lines(silent, "error").join()).toContain("no route to host")
   })
 
+  test("that end with what was not done have the error before it as their reason", () => {
+    const said = "Error: hostname 'WS-0147' matches 2 agents: a-5c1e77, a-11b0d2. Use the agent id. No action taken."
+    expect(lines(asked(...used("isolate_host", { host: "WS-0147" }, said, true)), "error").join()).toContain(
+      "failed: Error: hostname 'WS-0147' matches 2 agents: a-5c1e77, a-11b0d2.",
+    )
+  })
+
   test("in one folder are not made good by the same command in another", () => {
     const apply = (workdir: string, output: string, failed: boolean): readonly Turn[] =>
       used("exec_command", { cmd: "terraform apply tfplan", workdir }, output, failed)

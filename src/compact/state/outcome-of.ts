@@ -378,14 +378,15 @@ function exitLine(head: string, tail: string): string | undefined {
 }
 
 /** The sentence that says that something is not allowed, or is regretted: what stands before it may be a heading. */
-const refusalIn = (head: string): string | undefined =>
-  blockedHead.test(head.slice(0, 300)) || regrets(head)
-    ? head
-        .slice(0, brief)
-        .split(/(?<=[.;!])\s+(?=\S)|(?<=。)|\n/)
-        .find((sentence) => blockedHead.test(sentence) || regret.test(sentence) || keeps.test(sentence))
-        ?.replace(/;$/, "")
-    : undefined
+const refusalIn = (head: string): string | undefined => {
+  if (!blockedHead.test(head.slice(0, 300)) && !regrets(head)) return undefined
+  const sentences = head.slice(0, brief).split(/(?<=[.;!])\s+(?=\S)|(?<=。)|\n/)
+  const said = sentences.find((one) => blockedHead.test(one) || regret.test(one) || keeps.test(one))
+  // "No action taken" does not say why: the error before it does.
+  const why = nothingDone.test(said ?? "") ? sentences.find((one) => errorLine.test(one) && one !== said) : undefined
+  return (why ?? said)?.replace(/;$/, "")
+}
+const nothingDone = /^(?:no|nothing|nichts|rien|nada|niente)(?![\p{L}]).{0,40}$/iu
 
 /** Does a service say politely that it did not do it? */
 export const regrets = (head: string): boolean =>
