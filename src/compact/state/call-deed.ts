@@ -229,19 +229,34 @@ const namedInProgram =
 const maxProgram = 20_000
 const maxNamed = 3
 
+/** Without the name of a file the table is only turned into text. */
+const writesTable =
+  "\\.to_(?:csv|excel|json|parquet)\\((?!\\s*(?:\\)|(?:index|sep|header|columns|orient)=|sys\\.stdout))"
+
 /** What a program does outside itself. */
 const programWrites = new RegExp(
   anyOf(
     "\\bopen\\([^)\\n]{1,120}[\"'][wax]b?\\+?[\"']|\\.write(?:_text|_bytes|lines|File(?:Sync)?)?\\(",
-    "\\.to_(?:csv|excel|json|parquet)\\(|savefig\\(|\\bos\\.(?:remove|rename|system)\\(|shutil\\.|subprocess\\.",
+    `${writesTable}|savefig\\(|\\bos\\.(?:remove|rename|system)\\(|shutil\\.|subprocess\\.`,
     "requests\\.(?:post|put|patch|delete)\\(|\\bfetch\\([^)]{0,200}method:\\s*[\"'](?:POST|PUT|PATCH|DELETE)|smtplib",
     "\\.(?:commit|send_message|sendmail|unlink|rmdir)\\(",
   ),
 )
 
 /** The same beside files that it writes. */
-const programActs =
-  /\bos\.(?:remove|rename|system)\(|shutil\.|subprocess\.|requests\.(?:post|put|patch|delete)\(|\bfetch\([^)]{0,200}method:\s*["'](?:POST|PUT|PATCH|DELETE)|smtplib|\.(?:commit|send_message|sendmail|unlink|rmdir)\(|\.to_(?:csv|excel|json|parquet)\((?!\s*(?:\)|(?:index|sep|header|columns|orient)=|sys\.stdout))|savefig\(/
+const programActs = new RegExp(
+  anyOf(
+    "\\bos\\.(?:remove|rename|system)\\(",
+    "shutil\\.",
+    "subprocess\\.",
+    "requests\\.(?:post|put|patch|delete)\\(",
+    "\\bfetch\\([^)]{0,200}method:\\s*[\"'](?:POST|PUT|PATCH|DELETE)",
+    "smtplib",
+    "\\.(?:commit|send_message|sendmail|unlink|rmdir)\\(",
+    writesTable,
+    "savefig\\(",
+  ),
+)
 
 /** A request that sends something or keeps what it gets; the letters of its options mean other things in small. */
 const curlChanges =

@@ -35,6 +35,14 @@ test("the first row of a table is not told as what came of it", () => {
   expect(lines(saved, "act").join()).not.toContain("1472231")
 })
 
+test("a table that is only printed was written nowhere", () => {
+  const told = (code: string) =>
+    lines(used("execute_python", { code: `import pandas as pd\n${code}` }, "a,b\n1,2\n"), "act")
+  expect(told("print(table.to_csv())")).toEqual([])
+  expect(told("print(table.to_csv(index=False))")).toEqual([])
+  expect(told('table.to_csv("out/table.csv")')).toHaveLength(1)
+})
+
 test("the request for which the assistant made its list is open while the list is", () => {
   const todos = (state: string) => used("TodoWrite", { todos: [{ content: "Web part", status: state }] }, "ok")
   const turns = (state: string): readonly Turn[] => [
