@@ -35,6 +35,14 @@ test("the first row of a table is not told as what came of it", () => {
   expect(lines(saved, "act").join()).not.toContain("1472231")
 })
 
+test("a file that is made here a second time was changed", () => {
+  const saved = used("save_artifact", { path: "/c7/retention.csv", source: "table" }, '{"artifact_id":"A-2207"}')
+  expect(lines(saved, "file")).toEqual(["`/c7/retention.csv`: created"])
+  expect(lines([...saved, ...saved], "file")).toEqual(["`/c7/retention.csv`: created, edited"])
+  const removed = used("bash", { command: "rm /c7/retention.csv" }, "exit code 0")
+  expect(lines([...saved, ...removed, ...saved], "file")).toEqual(["`/c7/retention.csv`: created"])
+})
+
 test("a table that is only printed was written nowhere", () => {
   const told = (code: string) =>
     lines(used("execute_python", { code: `import pandas as pd\n${code}` }, "a,b\n1,2\n"), "act")

@@ -301,14 +301,17 @@ function putBack({ swaps }: Work, path: string, { deed, swap }: FileDeed): Retur
 
 /** A file that is written whole a second time is changed by what is new in it. */
 function written(
-  { contents }: Work,
+  { contents, files }: Work,
   path: string,
   { deed, change, content }: FileDeed,
 ): Pick<FileDeed, "deed" | "change"> & { readonly gone?: readonly string[] } {
   const before = contents.get(path)
   if (deed !== "read") contents.delete(path)
   if (content !== undefined) contents.set(path, content)
-  if (before === undefined || content === undefined) return { deed, ...present({ change }) }
+  // What was made here before is made anew, whatever was in it.
+  const isAgain =
+    deed === "created" && files.get(path)?.deeds.at(-1) !== "deleted" && files.get(path)?.deeds[0] === "created"
+  if (before === undefined || content === undefined) return { deed: isAgain ? "edited" : deed, ...present({ change }) }
   const { gone, ...rewritten } = rewriteOf(before, content)
   return { deed: "edited", change: rewritten, gone }
 }
