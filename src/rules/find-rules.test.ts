@@ -343,6 +343,15 @@ test.each(smallLetters)("a stop ends a sentence of who types in small letters: %
   expect(findRules(said, { channel: "user" }).map(({ text }) => text)).toEqual([rule])
 })
 
+test("below a heading that names what may not happen each item is a rule", () => {
+  const said =
+    "### Guardrails\n- Read-only on the production database.\n- Any query expected to scan more than 10 GB: show me the estimate before you run it.\n\n### Task\nHow many subscriptions are active?"
+  expect(findRules(said, { channel: "user" }).map(({ text }) => text)).toEqual([
+    "Read-only on the production database.",
+    "Any query expected to scan more than 10 GB: show me the estimate before you run it.",
+  ])
+})
+
 test("a rule behind a long line that ends without a stop is a sentence of its own", () => {
   const long = "we looked at the crates in the hall and at the list of what was sold and what is left over, ".repeat(2)
   const rule = "Customer data must never leave the eu-central region."

@@ -109,7 +109,8 @@ const fewestRules = 3
 const noTexts: ReadonlySet<string> = new Set()
 
 /** Does a line that leads into a list ask for what follows to be heeded? Other lists are mostly notes on what is built. */
-const isHeeded = (reading: Reading): boolean => sharesClass(reading, heeding)
+const isHeeded = (reading: Reading): boolean => sharesClass(reading, heeding) || headsRules.test(reading.text)
+const headsRules = new RegExp(`^[^\\p{L}]{0,6}(?:\\p{L}+ ){0,2}${anyOf(words.headings)}(?![\\p{L}])`, "iu")
 const heeding = classSet("rule stress remember lasting general usual")
 /** How sure an item has to be below a line that asks for nothing. */
 const sureItem = 0.75

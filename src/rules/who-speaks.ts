@@ -35,13 +35,20 @@ export const hasRoomForTwo = (text: string): boolean => joint.test(text)
 export function isAnothers(text: string, sentence: Span, pages: readonly Span[]): boolean {
   // Where a paste was found beside the user's words, who says what is known already.
   const isWhole = pages.length === 1 && pages[0]?.start === 0 && pages[0].end === text.length
-  const isUnderLead = ruleLead.test(lineUpTo(text, sentence))
+  const isUnderLead = ruleLead.test(lineUpTo(text, sentence)) || rulesHeading.test(headingOver(text, sentence.start))
   const least = !isWhole ? surelyPasted : isUnderLead ? besideLead : text.includes("\n") ? surelyAnothers : onOneLine
   return speakerScore(text, sentence) > least
 }
 /** Who says on the same line that rules follow lays them down, as far as no paste is found. */
 const ruleLead = new RegExp(`^\\W*(?:\\p{L}+ ){0,3}${anyOf(words.leadingIn)}(?![\\p{L}])[^:：\\n]{0,60}[:：]`, "iu")
 const besideLead = 2
+const rulesHeading = new RegExp(`^(?:\\p{L}+ ){0,2}(?:${anyOf(words.leadingIn)}|${anyOf(words.headings)})\\W*$`, "iu")
+/** The heading of the part of a message in which a place is. */
+function headingOver(text: string, at: number): string {
+  const start = text.lastIndexOf("\n#", at)
+  const line = start < 0 ? (text.startsWith("#") ? text : "") : text.slice(start + 1, at)
+  return /^#{1,6} ([^\n]{2,60})\n/.exec(line)?.[1] ?? ""
+}
 const lineUpTo = (text: string, { start, end }: Span): string => text.slice(text.lastIndexOf("\n", start - 1) + 1, end)
 /** Signs between what one says and what another does. */
 const joint = /(?<!\d):|:(?!\d)|[\n："“”„«»「—–]| - |['‘]\p{L}/u
