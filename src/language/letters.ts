@@ -21,8 +21,8 @@ export function lowered(text: string): string {
 }
 
 /**
- * Reused for every call: `String.fromCharCode` takes an array of numbers many times faster than a typed array. One for each length, as an
- * array that shrinks and grows gets new room each time.
+ * Arrays of char codes by their length, used again for every text of that length: `String.fromCharCode` takes a plain array many times faster
+ * than a typed one, and an array that changes its length would be copied.
  */
 const lists: (number[] | undefined)[] = []
 const maxListed = 256

@@ -87,7 +87,7 @@ export function readScript(text: string, names: ReadonlyMap<string, readonly str
   return { commands: walk.commands, unparsed: walk.unparsed, tooMany: walk.tooMany }
 }
 
-/** A brace that is never closed is looked for to the end of its word, each one anew: more of them are not read. */
+/** The parser looks for the end of each open brace anew: a script with more open braces than this is not read, as it would take too long. */
 const maxOpenBraces = 300
 
 function hasManyOpenBraces(text: string): boolean {
