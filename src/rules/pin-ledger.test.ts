@@ -362,4 +362,13 @@ test("what is to be done in a channel is over once the user says to stop it ther
     "Stop posting to #general.",
   ]
   for (const said of others) expect(readReplacements(said, [asks])).toEqual([])
+  const stays: readonly (readonly [rule: string, said: string])[] = [
+    ["Copy lena@firm.example and bob@firm.example on every mail.", "stop copying lena@firm.example"],
+    ["Post the progress in #ops every time.", "stop posting to #ops-archive"],
+    [
+      "Post the progress in #ops, run the tests before a merge, sign each commit and ask Anna about prices.",
+      "stop posting to #ops",
+    ],
+  ]
+  for (const [rule, said] of stays) expect(readReplacements(said, [pin("4", rule)])).toEqual([])
 })

@@ -43,12 +43,14 @@ export function isAnothers(text: string, sentence: Span, pages: readonly Span[])
 const ruleLead = new RegExp(`^\\W*(?:\\p{L}+ ){0,3}${anyOf(words.leadingIn)}(?![\\p{L}])[^:：\\n]{0,60}[:：]`, "iu")
 const besideLead = 2
 const rulesHeading = new RegExp(`^(?:\\p{L}+ ){0,2}(?:${anyOf(words.leadingIn)}|${anyOf(words.headings)})\\W*$`, "iu")
-/** The heading of the part of a message in which a place is. */
+/** The heading of the part of a message in which a place is, if it is near: a long text is not gone through for each sentence. */
 function headingOver(text: string, at: number): string {
-  const start = text.lastIndexOf("\n#", at)
-  const line = start < 0 ? (text.startsWith("#") ? text : "") : text.slice(start + 1, at)
-  return /^#{1,6} ([^\n]{2,60})\n/.exec(line)?.[1] ?? ""
+  const near = text.slice(Math.max(0, at - maxPart), at)
+  const start = near.startsWith("#") && at <= maxPart && !near.includes("\n#") ? 0 : near.lastIndexOf("\n#") + 1
+  return start === 0 && !near.startsWith("#") ? "" : (heading.exec(near.slice(start, start + 80))?.[1] ?? "")
 }
+const heading = /^#{1,6} ([^\n]{2,60})\n/
+const maxPart = 4000
 const lineUpTo = (text: string, { start, end }: Span): string => text.slice(text.lastIndexOf("\n", start - 1) + 1, end)
 /** Signs between what one says and what another does. */
 const joint = /(?<!\d):|:(?!\d)|[\n："“”„«»「—–]| - |['‘]\p{L}/u

@@ -304,7 +304,8 @@ const mostRest = 2
 /** "Stop posting to #ops": what a rule asks for there is over; a rule that forbids something there stays. */
 export function stopsThere(ruleText: string, sentenceText: string): boolean {
   const places = ruleText.match(channel) ?? []
-  if (!places.some((one) => sentenceText.includes(one))) return false
+  // A rule of two channels is not over with one of them.
+  if (places.length === 0 || !places.every((one) => isNamed(sentenceText, one))) return false
   const said = sentenceText.replace(courtesy, "")
   const [rule, sentence] = [readText(ruleText), readText(said)]
   // In writing without blanks a word is read as its pairs of signs: those at its edges are no words, and "もう" says no "も".
@@ -314,10 +315,18 @@ export function stopsThere(ruleText: string, sentenceText: string): boolean {
   const [, verb = ""] = stopped.exec(said) ?? []
   if (verb === "" && !overRoles.some((role) => sentence.allRoles.has(role))) return false
   const rest = restOf(rule, sentence).filter((key) => !verb.toLowerCase().startsWith(key))
-  return rest.length <= (isDense ? mostRest : 0)
+  // What a rule asks for beside that is not over either.
+  const unsaid = [...rule.keys].filter((key) => !hasKey(sentence, key)).length
+  return isDense ? rest.length <= mostRest : rest.length === 0 && unsaid <= mostUnsaid
+}
+const mostUnsaid = 4
+/** Does a text name a channel, and no other one that only begins like it? */
+function isNamed(text: string, place: string): boolean {
+  const at = text.indexOf(place)
+  return at >= 0 && !/^(?:[\w-]|\.\w)/.test(text.slice(at + place.length))
 }
 const courtesy =
-  /^(?:(?:sorry|sry|ok(?:ay)?|hey|oh|ah|hmm?|actually|entschuldigung|pardon|désolée?|perd[oó]n|desculpe|scusa|sorry hoor|すみません|ごめん(?:なさい)?|不好意思|抱歉|죄송합니다)[\s,.!、。，]+)+/iu
+  /^(?:(?:sorry|sry|ok(?:ay)?|hey|oh|ah|hmm?|actually|entschuldigung|pardon|désolée?|perd[oó]n|desculpe|scusa|すみません|ごめん(?:なさい)?|不好意思|抱歉|죄송합니다)[\s,.!、。，]+)+/iu
 const channel = /(?<![\p{L}\p{N}])[#@][\p{L}\p{N}][\p{L}\p{N}_./-]*[\p{L}\p{N}]|[\w.+-]+@[\w-]+\.[\w.-]*\w/gu
 const banning: readonly string[] = ["never", "dont", "not", "forbid"]
 const overRoles: readonly string[] = ["nomore", "undo", "stop"]
