@@ -310,9 +310,9 @@ function atPlace(input: unknown, deed: CallDeed): CallDeed {
 const placeKeys = ["context", "cluster", "host", "hostname", "server", "machine", "node", "container", "environment"]
 
 /** A command that ran in another folder than the `home` of all is told with it: the same words did something else there. */
-export function inFolder(deed: CallDeed, input: unknown, home: string): CallDeed {
+export function inFolder(deed: CallDeed, input: unknown, home: string | undefined): CallDeed {
   const folder = folderOf(input)
-  if (deed.type !== "command" || home === "" || folder === undefined || folder === home) return deed
+  if (deed.type !== "command" || home === undefined || folder === undefined || folder === home) return deed
   // The name of that folder stays: "prod" alone may be anywhere.
   const place = folder.slice(home.lastIndexOf("/") + 1)
   if (deed.command.includes(folder) || deed.command.includes(`cd ${place}`)) return deed
@@ -324,10 +324,10 @@ export function inFolder(deed: CallDeed, input: unknown, home: string): CallDeed
 const folderOf = (input: unknown): string | undefined => textUnder(input, folderKeys)?.replace(/(?<=.)\/$/, "")
 const folderKeys = ["workdir", "cwd", "working_directory", "workingDirectory", "dir_path", "directory"]
 
-/** The folder that holds all folders which calls name, where they name several. */
-export function homeOf(inputs: readonly unknown[]): string {
+/** The folder that holds all folders which calls name, where they name several: empty where they share only the root. */
+export function homeOf(inputs: readonly unknown[]): string | undefined {
   const [first = "", ...others] = new Set(inputs.flatMap((input) => folderOf(input) ?? []))
-  if (others.length === 0) return ""
+  if (others.length === 0) return undefined
   const steps = first.split("/")
   const shared = steps.findIndex((step, n) => others.some((other) => other.split("/")[n] !== step))
   return steps.slice(0, shared < 0 ? steps.length : shared).join("/")
@@ -337,7 +337,10 @@ export function homeOf(inputs: readonly unknown[]): string {
 const handsIn = /(?:^|[_.-]|(?<=[a-z]))(?:submit|schedule|queue|enqueue|launch|dispatch|deploy|create|register|cron)/i
 const runsNow = /run|exec|eval|invoke|interpret/i
 
-/** Read a call. Keys decide before names, because agents name their tools as they like. */
+/**
+ * Read a call. Keys decide before names, because agents name their tools as they like. The file is long because every shape of a call is
+ * told from the others here, in one order.
+ */
 export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): CallDeed {
   const verb = toolVerb(tool)
   const tasks = verb === "list" || /task|plan/i.test(tool) ? tasksIn(input) : []

@@ -735,6 +735,13 @@ describe("failed attempts", () => {
     )
   })
 
+  test("in one folder are told apart from those in another that shares only the root with it", () => {
+    const make = (cwd: string, failed: boolean): readonly Turn[] =>
+      used("shell", { command: "make install", cwd }, failed ? "Error: no rule" : "ok", failed)
+    const messages = asked(...make("/srv/app", true), ...make("/opt/tools", false))
+    expect(lines(messages, "error").join()).toContain("`cd /srv/app && make install` failed: Error: no rule")
+  })
+
   test("in other ways and for the same reason are one line, and for another reason two", () => {
     const denied = "Writing is blocked while the review is open."
     const messages = asked(

@@ -80,7 +80,7 @@ type NotesOptions = {
 /** Where the reading stands. */
 type Reading = {
   /** The folder that holds all others in which commands ran. */
-  readonly home: string
+  readonly home: string | undefined
   readonly work: Work
   readonly drafts: NoteDraft[]
   readonly talk: UserTalk
@@ -131,7 +131,8 @@ type WrittenCommand = { readonly command: string; readonly deed: CallDeed; reado
 /**
  * What is worth knowing of a transcript, found in one pass and without a model, in order of position: the user's words, what was done and
  * how it ended, files, where it stopped, and records of what tools said. Words of the user are his own; what is quoted of a tool is a line
- * or a value and stands in a note only if it steers nobody.
+ * or a value and stands in a note only if it steers nobody. The file is long because one reading with one state goes through all kinds of
+ * parts: what each kind is worth stands in files of its own.
  */
 export const notesOf = (messages: Transcript, options: NotesOptions = {}): readonly Note[] =>
   runSteps(noteSteps(messages, options))
@@ -151,7 +152,7 @@ export function* noteSteps(messages: Transcript, { limit = maxNotes }: NotesOpti
 
 const inputOf = (part: Message["parts"][number]): readonly unknown[] => (part.type === "tool-call" ? [part.input] : [])
 
-const beginReading = (home: string): Reading => ({
+const beginReading = (home: string | undefined): Reading => ({
   home,
   work: createWork(),
   drafts: [],
@@ -300,7 +301,7 @@ function changedDigest(text: string, { at, source }: Doing): readonly NoteDraft[
 }
 
 const callDeed = createPerObject(
-  (call: ToolCallPart, home: string): CallDeed => inFolder(deedOf(call), call.input, home),
+  (call: ToolCallPart, home: string | undefined): CallDeed => inFolder(deedOf(call), call.input, home),
 )
 
 function readCall(reading: Reading, call: ToolCallPart, doing: Doing): void {
