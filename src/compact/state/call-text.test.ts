@@ -30,6 +30,14 @@ test("of a list the first members stay", () => {
   expect(callWithin(call, 60)).toBe("book(user=mia_3668, flights=[HAT136 2026-05-20, HAT039…, …)")
 })
 
+test("a list gives way in part before it does for the gap behind it", () => {
+  const call =
+    "update_reservation_flights(reservation_id=XEHM4B, cabin=economy, flights=[HAT005 2024-05-20, HAT178 2024-05-30], payment_id=credit_card_2408938)"
+  expect(callWithin(call, 90)).toBe(
+    "update_reservation_flights(reservation_id=XEHM4B, …, flights=[HAT005 2024-05-20…, …)",
+  )
+})
+
 test("a command line is no call", () => {
   expect(callWithin("git commit -m 'a (b=c)'", 20)).toBeUndefined()
 })

@@ -128,12 +128,16 @@ export function callWithin(call: string, length: number): string | undefined {
     const kept = new Map<number, string>()
     let left = length - name.length - 2 - gapLength
     for (const n of order) {
-      const text = partWithin(parts[n] ?? "", left)
-      if (text.length > left || text === "…") continue
-      kept.set(n, text)
       // Each gap between arguments takes room of its own.
-      if (n > 0 && keptCall(name, parts, kept).length > length) kept.delete(n)
-      else left -= text.length + 2
+      const text = [left, left - gapLength - 2]
+        .map((room) => partWithin(parts[n] ?? "", room))
+        .find((one) => {
+          const call = keptCall(name, parts, new Map([...kept, [n, one]]))
+          return one !== "…" && one.length <= left && (n === 0 || call.length <= length)
+        })
+      if (text === undefined) continue
+      kept.set(n, text)
+      left -= text.length + 2
     }
     const isWhole = parts.every((part, n) => kept.has(n) || isProse(part) || part === "…")
     if (kept.has(0) && (name === short || isWhole)) return keptCall(name, parts, kept)
