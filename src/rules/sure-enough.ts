@@ -14,9 +14,9 @@ import { type ClassSet, classSet, sharesClass } from "./word-table.ts"
  */
 
 /** From this score on a sentence is a rule: how strict that is, and why, is in docs/decisions/2026-11-17-masked-words.md. */
-const thresholds: Readonly<Record<Register, number>> = { talk: 0.15, page: 0 }
+const thresholds: Readonly<Record<Register, number>> = { talk: -0.15, page: 0 }
 /** The same for what says never or always, and for what says that it lasts or holds each time. */
-const [everTalk, lastingTalk] = [-0.15, -0.65]
+const [everTalk, lastingTalk] = [-0.45, -0.95]
 /** How much surer a sentence has to be among twice as many: what is said at length is mostly about the task. */
 const crowding = 0.08
 /** Beyond so many sentences there is no telling. */
@@ -124,13 +124,13 @@ const code = /[;{}]\s*$|=>|[=!]=|^\s*(?:const|let|var|def|return|import)\b[^.]*[
  * What has the form of a standing command, or stands behind a lead that asks to be heeded, needs to be less sure; what is announced as a rule
  * much less, and least an item among rules.
  */
-const easedTalk = -1.25
-const ledTalk = -0.5
-const announcedTalk = -1
-export const calledTalk = -2
-export const listedTalk = -3
+const easedTalk = -1.55
+const ledTalk = -0.8
+const announcedTalk = -1.3
+export const calledTalk = -2.3
+export const listedTalk = -3.3
 /** What is surer than this is a rule wherever it stands. */
-export const sureTalk = 2
+export const sureTalk = 1.7
 
 function thresholdOf(statements: readonly Statement[], n: number, scores: readonly number[], around: Around): number {
   const view = statements[n]?.view
