@@ -186,6 +186,7 @@ async function summarize(
   const { summarizer, schema, focus, language } = choices
   if (summarizer === undefined || digest === undefined || choices.digest === "none") return { events: [] }
   const gone = new Set(edits.flatMap((edit) => (edit.type === "messages-dropped" ? edit.messageIds : [])))
+  if (gone.size === 0) return { events: [] }
   const messages = conversation.filter((message) => gone.has(message.id) && ownMessage(message) === undefined)
   const { summary, events } = await summarizer.write({
     messages,

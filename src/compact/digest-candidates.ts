@@ -241,13 +241,65 @@ function makeFitted(candidate: Candidate, budget: number, meter: DigestMeter): C
   if (short.cost <= budget || (line.channel !== "user" && tier !== "acts")) return short
   if (budget < (tier !== "acts" ? leastWords / 2 : line.state === "failed" ? leastFailure : leastAct)) return candidate
   const whole = short.line.text
-  let [low, high] = [0, whole.length]
+  return longestWithin(whole.length, budget, (length) => withText(cutWords(whole, length, tier)), candidate)
+}
+
+/** The longest form within a budget; where there is none, what stands in for it. */
+function longestWithin(
+  most: number,
+  budget: number,
+  formOf: (length: number) => Candidate,
+  otherwise: Candidate,
+): Candidate {
+  let [low, high] = [0, most]
   while (high - low > 8) {
     const middle = (low + high) >> 1
-    if (withText(cutWords(whole, middle, tier)).cost <= budget) low = middle
+    if (formOf(middle).cost <= budget) low = middle
     else high = middle
   }
-  return low === 0 ? candidate : withText(cutWords(whole, low, tier))
+  return low === 0 ? otherwise : formOf(low)
+}
+
+/** The same for the last line there is room for: what the user pasted in it fills that room. */
+export function filling(candidate: Candidate, budget: number, meter: DigestMeter): Candidate {
+  const short = fitted(candidate, budget, meter)
+  const { line } = candidate
+  if (line.channel !== "user" || line.short === undefined || short.line.text !== line.short || short.cost > budget)
+    return short
+  const formOf = (length: number): Candidate =>
+    withLine(candidate, withPasted(line.text, short.line.text, length), meter)
+  return longestWithin(line.text.length, budget, formOf, short)
+}
+
+/** A message without its pastes, with so many characters of them put back: most of them at the beginning of each, the rest at its end. */
+function withPasted(text: string, short: string, length: number): string {
+  let told = ""
+  let at = 0
+  let left = length
+  for (const [n, part] of short.split(pastedSign).entries()) {
+    if (n % 2 === 0) {
+      if (!text.startsWith(part, at)) return short
+      told += part
+      at += part.length
+      continue
+    }
+    const paste = text.slice(at, at + Number(part))
+    const head = lineUpTo(paste, Math.floor(left * headShare))
+    const tail = lineFrom(paste.slice(head.length), Math.floor(left * (1 - headShare)))
+    const gone = paste.length - head.length - tail.length
+    told += gone <= 0 ? paste : `${head} [… ${gone} characters pasted]\n${tail}`
+    left -= paste.length - Math.max(0, gone)
+    at += paste.length
+  }
+  return told
+}
+const pastedSign = / \[… (\d+) characters pasted\](?:\n|$)/
+
+const lineUpTo = (text: string, length: number): string =>
+  text.slice(0, text.lastIndexOf("\n", Math.max(0, length)) + 1)
+function lineFrom(text: string, length: number): string {
+  const at = text.indexOf("\n", Math.max(0, text.length - length))
+  return at < 0 ? "" : text.slice(at + 1)
 }
 
 /** Beginning and end of what someone said, where people say what they want; of an act its beginning. */
@@ -309,7 +361,7 @@ function shortenAct(text: string, length: number): string {
   const isFailed = failedEnd.test(end)
   const isPurpose = end.startsWith(purposeSign)
   if (call !== undefined && !isFailed && !isPurpose && repeats(call, end)) return shortenCall(call, length)
-  const made = isFailed || isPurpose ? 0 : madeLength(end)
+  const made = isFailed || isPurpose ? 0 : madeLength(end, call ?? "")
   const share = Math.max(made, Math.floor(length * (isFailed || isPurpose ? reasonShare : endShare)))
   // What the call is about comes before what it gave back.
   const first = firstArgument.exec(call ?? "")?.[0].length ?? 0
@@ -352,14 +404,14 @@ const standing = (part = ""): number => (stands.test(part) ? 2 : numbers.test(pa
 const stands = /^(?:status|state|result|failed|skipped|not_?\w+)=/i
 const numbers = /^\w{0,24}(?:id|Id|ID|number|ref|reference|code|key)=/
 
-/** What of an outcome tells which thing was made and how it stands: later calls go on from that. */
-function madeLength(end: string): number {
+/** What of an outcome tells which thing was made, unless the call named it, and how it stands: later calls go on from that. */
+function madeLength(end: string, call: string): number {
   if (!/^: [\w.-]{1,40}=/.test(end)) return 0
   const parts = end.slice(2).split(", ")
-  const told = [parts.find((part) => numbers.test(part)), parts.find((part) => stands.test(part))]
-  return (
-    told.reduce((sum, part) => sum + (part === undefined || part.length > longestMade ? 0 : part.length + 2), 0) + 5
-  )
+  const isNew = (part: string): boolean => numbers.test(part) && !call.includes(part.slice(part.indexOf("=") + 1))
+  const told = [parts.find(isNew), parts.find((part) => stands.test(part))]
+  const length = told.reduce((sum, part = "") => sum + (part.length > longestMade ? 0 : part.length + 2), 0)
+  return length + 1
 }
 const longestMade = 40
 

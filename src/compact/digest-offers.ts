@@ -4,6 +4,7 @@ import {
   type Candidate,
   type DigestMeter,
   excerptsOf,
+  filling,
   fitted,
   formsOf,
   isUsersWords,
@@ -106,7 +107,7 @@ export function takeOffers(
     if (cost + beside > left) {
       // A message that could stand whole is cut only to fill a gap in which it can say something.
       const mayCut = candidate.tier === "acts" || cost > wholeWords || left - beside >= leastGap
-      const cut = mayCut && saved === 0 ? fitted(candidate, left - beside, meter) : candidate
+      const cut = mayCut && saved === 0 ? filling(candidate, left - beside, meter) : candidate
       if (cut.cost + beside <= left && cut.cost > (before?.cost ?? 0)) chosen.set(key, cut)
       return { chosen: withExcerpts(chosen), isWhole: false }
     }
@@ -142,6 +143,8 @@ const tellsAll = (form: Candidate | undefined, { line }: Candidate): boolean =>
 const stopSizes = [40, 110, 220, 440, 880, 1760, 3520]
 const wholeWords = 220
 const wordSizes = [wholeWords, 440, 880, 1760, 3520]
+/** A longer message is never told whole. */
+const mostWords = 3520
 /** A list of pages or lookups is told by its newest members in so many tokens before it is told whole. */
 const listSizes = [120]
 /**
@@ -166,6 +169,8 @@ export type OfferOptions = {
 
 type TierForms = Readonly<Record<Exclude<OrderedTier, "facts">, readonly Candidate[]>>
 
+const isTellable = (one: Candidate): boolean => !isUsersWords(one) || one.cost <= mostWords
+
 /** A small table of figures that the assistant worked out: later work rests on it. */
 const isResult = ({ line }: Candidate): boolean => tellsTable(line.text)
 
@@ -177,7 +182,7 @@ function formsOfTiers(candidates: readonly Candidate[], { meter, stands, rules }
   const spoken = hasWish ? undefined : (words.find(({ line }) => line.state !== "said") ?? words[0])
   const stop = [...(spoken === undefined ? [] : [spoken]), ...rankedIn(candidates, "stop")]
   const others = rankedIn(candidates, "words").filter((one) => one !== spoken)
-  const said = formsOf(others, wordSizes, meter)
+  const said = formsOf(others, wordSizes, meter).filter(isTellable)
   const first = others.filter(isUsersWords).reduce<Candidate | undefined>((one, other) => {
     return one === undefined || other.at < one.at ? other : one
   }, undefined)
@@ -192,7 +197,7 @@ function formsOfTiers(candidates: readonly Candidate[], { meter, stands, rules }
     isPages(line.text) || (isFiles(section) && isRead(line.text))
   return {
     rules: rankedIn(candidates, "rules"),
-    stop: formsOf(stop, stopSizes, meter),
+    stop: formsOf(stop, stopSizes, meter).filter(isTellable),
     asked: [
       ...briefly(first === undefined ? [] : [first]),
       ...bindingExcerpts(candidates, { meter, ...present({ rules }) }).filter(({ cost }) => cost <= bindingTokens),

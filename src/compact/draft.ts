@@ -123,14 +123,14 @@ function* draftSteps(scene: Scene, knowledge: Knowledge, plan: DraftPlan): Steps
     rules,
   })
   const later = scene.conversation.slice((latestSpoken(scene.conversation) ?? scene.conversation.length) + 1)
-  function* compose(shown: Transcript, budgetTokens: number): Steps<Composed | undefined> {
+  function* compose(shown: Transcript, cut: ReadonlySet<string>, budgetTokens: number): Steps<Composed | undefined> {
     const kept = new Set(shown.map(({ id }) => id))
     const stands = standingInMessages(shown)
     yield
     return composer({
       budgetTokens: Math.min(mostTokens, budgetTokens),
       covered: scene.conversation.length - shown.length - carried.length,
-      shown: kept,
+      shown: new Set([...kept].filter((id) => !cut.has(id))),
       behind: new Set(later.flatMap(({ id }) => (kept.has(id) ? [] : [id]))),
       stands,
       ...present({ recall: scene.choices.rangeHandleOf?.(scene.conversation.filter(({ id }) => !kept.has(id))) }),
@@ -144,7 +144,7 @@ function* draftSteps(scene: Scene, knowledge: Knowledge, plan: DraftPlan): Steps
     mayKeepAll: scene.held || plan.mayKeepAll,
     carriedTokens: carried.reduce((sum, message) => sum + meter.message(message), 0),
     compose: ({ kept, micro }, budgetTokens) =>
-      compose(messagesOf(scene, applyEdits(scene.conversation, micro), kept), budgetTokens),
+      compose(messagesOf(scene, applyEdits(scene.conversation, micro), kept), wordsCut(scene, micro), budgetTokens),
   })
   if (chosen === undefined) return undefined
   yield
@@ -157,6 +157,13 @@ function* draftSteps(scene: Scene, knowledge: Knowledge, plan: DraftPlan): Steps
     edits: [...pins, ...editsOf(scene, { ...chosen, micro: edits }, plan)],
     ...present({ digest: chosen.composed?.digest }),
   }
+}
+
+/** Older messages of the user that are shown in part: what they say is told as if they were not there. */
+function wordsCut({ conversation }: Scene, micro: readonly Edit[]): ReadonlySet<string> {
+  const isPart = (edit: Edit): boolean => edit.type === "part-replaced" && edit.reason === "over-budget"
+  const cut = new Set<string>(micro.flatMap((edit) => (isPart(edit) && "messageId" in edit ? [edit.messageId] : [])))
+  return new Set(conversation.flatMap(({ id, role }) => (role === "user" && cut.has(id) ? [id] : [])))
 }
 
 /** Was a value named in the latest words of the user, in the assistant's words that they answer, or since? */
@@ -221,7 +228,10 @@ function* choose(choosing: Choosing): Steps<Chosen | undefined> {
     tail = more
     composed = again
   }
-  return composed === undefined ? undefined : { ...tail, composed }
+  if (composed === undefined) return undefined
+  // All messages are shown, and there is nothing to tell of what their results no longer show.
+  const tellsNothing = tail.kept.size === sized.length && composed.digest.summary.sections.length === 0
+  return tellsNothing && carriedTokens === 0 ? tail : { ...tail, composed }
 }
 
 /** So often the room that a digest leaves goes to messages, which leave less to tell. */
@@ -236,9 +246,13 @@ function chooseTail(choosing: Choosing, roomTokens: number, uses: "groups" | "al
   const { scene, sized, plan } = choosing
   const { kept, whole, atWall } = stretchIn(choosing, roomTokens)
   const tail = tailOf(choosing, kept, whole)
-  if (kept.size >= sized.length - 1) return wholeResults(choosing, tail, roomTokens)
-  if (atWall) return uses === "groups" ? tail : wholeResults(choosing, tail, roomTokens)
   const showsPart = scene.choices.entry.showsPart === true && !(plan.unread !== undefined && uses === "all room")
+  if (kept.size >= sized.length - 1) {
+    // A digest stands for something: only what it leaves over goes to a part of the last group that it could stand for whole.
+    const all = showsPart && uses === "all room" ? withPartOfNext(choosing, tail, roomTokens, uses) : tail
+    return wholeResults(choosing, all, roomTokens)
+  }
+  if (atWall) return uses === "groups" ? tail : wholeResults(choosing, tail, roomTokens)
   return showsPart ? withPartOfNext(choosing, tail, roomTokens, uses) : tail
 }
 
@@ -314,8 +328,10 @@ function withPartOfNext(
   const group = scene.groups[next]
   // Last words that stand at the end of a request are what the model goes on from: in part they would be others.
   const isAnswer = group?.type === "assistant" && next < sized.length - 1 && uses === "all room"
-  const isOwn = group?.type === "tool-round" || isAnswer
-  if (group === undefined || !isOwn || kept.size + 1 >= sized.length) return tail
+  // So would short ones of the user; long ones are mostly what the user pastes.
+  const isPaste = group?.type === "user" && uses === "all room"
+  const isOwn = group?.type === "tool-round" || isAnswer || isPaste
+  if (group === undefined || !isOwn || (kept.size + 1 >= sized.length && uses === "groups")) return tail
   const messages = scene.conversation.slice(group.start, group.end)
   const room = roomTokens - tail.tokens
   const partly = showPart(scene, messages, editsIn(plan.micro, messages), room, uses === "all room")
@@ -376,6 +392,13 @@ function mustOpen(scene: Scene, first: Message | undefined): boolean {
   return userFirst.has(scene.format) && first?.role === "assistant" && scene.firstSeen === 0 && !opened
 }
 
+/** Where the first group starts of which only a part is shown. */
+function firstEdited({ conversation, groups }: Scene, micro: readonly Edit[]): number {
+  const ids = new Set(micro.map((edit) => ("messageId" in edit ? edit.messageId : undefined)))
+  const at = conversation.findIndex(({ id }) => ids.has(id))
+  return groups.find(({ start, end }) => start <= at && at < end)?.start ?? at
+}
+
 function editsOf(scene: Scene, { kept, micro, composed }: Chosen, { reason }: DraftPlan): readonly Edit[] {
   if (composed === undefined) return micro
   const stays = messagesOf(scene, scene.conversation, kept)
@@ -384,7 +407,7 @@ function editsOf(scene: Scene, { kept, micro, composed }: Chosen, { reason }: Dr
   // Before every message that is later than the first it stands for: a context never opens with an answer to what only the digest tells.
   const first = Math.max(
     scene.firstSeen,
-    scene.conversation.findIndex(({ id }) => !shown.has(id)),
+    gone.length === 0 ? firstEdited(scene, micro) : scene.conversation.findIndex(({ id }) => !shown.has(id)),
   )
   const opens = mustOpen(scene, stays[0])
   const next = scene.conversation.slice(opens ? 0 : first).find(({ id }) => shown.has(id))
@@ -396,7 +419,7 @@ function editsOf(scene: Scene, { kept, micro, composed }: Chosen, { reason }: Dr
   }
   return [
     ...micro,
-    dropped(gone, reason, scene.meter),
+    ...(gone.length === 0 ? [] : [dropped(gone, reason, scene.meter)]),
     { type: "message-installed", role: "digest", message: digest, ...present({ before: next?.id }) },
   ]
 }

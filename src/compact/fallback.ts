@@ -19,6 +19,7 @@ import {
   fitMandatory,
   fitUnread,
   fullPressure,
+  leastPaste,
   microEditSteps,
   microEdits,
   smallResult,
@@ -244,9 +245,6 @@ async function passesAt(attempt: Attempt, knowledge: Knowledge, budgetTokens: nu
   return (await installFallback({ ...attempt, limits, events: [] }, knowledge)) !== undefined
 }
 
-/** A text of fewer tokens is left whole: it is what the user says rather than what they pasted. */
-const leastTokens = 256
-
 /**
  * The latest message of the user takes all that may be sent, or leaves no room for a record of the work: its longest text keeps beginning and end, where people say
  * what they want, and shows how much of its middle is left out. Nothing where that would not help.
@@ -261,12 +259,12 @@ async function fitWords(scene: Scene, others: readonly Edit[]): Promise<readonly
     part.type === "text" && isSpokenPart(message, part) ? [{ at, part, tokens: meter.part(part) }] : [],
   )
   const [longest] = texts.sort((one, other) => other.tokens - one.tokens)
-  if (longest === undefined || longest.tokens <= leastTokens) return []
+  if (longest === undefined || longest.tokens <= leastPaste) return []
   const rules = Math.max(0, addedTokens(pinEdits(scene), meter)) + framingTokens
   const beside = mandatoryTokens(scene, conversation) - longest.tokens + rules + recordTokens(scene)
   const room = limits.hardTokens - beside
   if (room >= longest.tokens) return []
-  const text = await cutMiddle(longest.part.text, Math.max(leastTokens / 2, room), scene)
+  const text = await cutMiddle(longest.part.text, Math.max(leastPaste / 2, room), scene)
   if (text === undefined) return []
   const { at: part, tokens: beforeTokens } = longest
   const { breakpoint, channel } = longest.part

@@ -1,3 +1,4 @@
+import { isSpokenPart } from "../message/fence.ts"
 import type { MessageId, ToolResultPart, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
@@ -177,7 +178,7 @@ export function showPart(
   const results = resultsIn(shown)
     .map((result) => budgetOf(result, scene))
     .filter(({ tokens }) => tokens > smallResult)
-  const texts = withTexts ? textsIn(shown, scene) : []
+  const texts = withTexts ? [...textsIn(shown, scene), ...pastesIn(shown, scene)] : []
   const needed = sumOf([...results, ...texts].map(({ tokens }) => tokens))
   const room = roomTokens - (sumOf(shown.map((message) => scene.meter.message(message))) - needed)
   if (room < needed * (withTexts ? leastOfUnused : leastPart)) return edits
@@ -223,6 +224,26 @@ const textsIn = (messages: Transcript, { meter }: Scene): readonly LongText[] =>
       return tokens <= smallResult ? [] : [{ messageId, part: n, tokens, besideTokens }]
     }),
   )
+
+/** A text of fewer tokens is left whole: it is what the user says rather than what they pasted. */
+export const leastPaste = 256
+
+/** What the user said at such a length that most of it is pasted. */
+const pastesIn = (messages: Transcript, { meter }: Scene): readonly LongText[] =>
+  messages.flatMap((message) =>
+    (message.role === "user" ? message.parts : []).flatMap((part, n) => {
+      if (part.type !== "text" || !isSpokenPart(message, part)) return []
+      const tokens = meter.part(part)
+      return tokens <= leastPaste || isEncoded(part.text)
+        ? []
+        : [{ messageId: message.id, part: n, tokens, besideTokens: 0 }]
+    }),
+  )
+
+/** Is most of a text one long run of signs, such as a picture? Nothing is read from a part of that. */
+const isEncoded = (text: string): boolean =>
+  (text.match(longRun) ?? []).reduce((sum, run) => sum + run.length, 0) > text.length / 2
+const longRun = /[\w+/=-]{1000,}/g
 
 /** The edits of these messages. */
 export function editsIn(edits: readonly Edit[], messages: Transcript): readonly Edit[] {

@@ -71,6 +71,9 @@ export const ownMark: Readonly<Record<string, string>> = { by: "holdfast" }
 /** What a digest says of itself, in its first line. */
 export const digestHeading =
   "Handoff: this stands for earlier messages that are no longer shown. Go on from where they stopped and do not do again what was done. What they held beyond this can be read again with the tools: fetch it rather than answer from memory."
+/** The same where all messages are still shown, and only parts of their results are left out. */
+export const partsHeading =
+  "Handoff: this tells what results below no longer show. What they held beyond this can be read again with the tools: fetch it rather than answer from memory."
 
 /** The lines between which retrieved memory stands. */
 export const memoryStart = "[RETRIEVED MEMORY START]"

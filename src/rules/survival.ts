@@ -1,7 +1,7 @@
 import { type NormalizedText, normalize, originalSpan, rewrite } from "../language/normalize.ts"
 import { cutBehind } from "../language/sentences.ts"
 import { anyOf } from "../language/word-lists.ts"
-import { digestHeading } from "../message/fence.ts"
+import { digestHeading, partsHeading } from "../message/fence.ts"
 import type { Span } from "../message/message.ts"
 import { documentHeading, memoryHeading, operatorHeading, pinsHeading, toolHeading } from "./pin.ts"
 import { isUnspaced, topicWords } from "./rule-topic.ts"
@@ -57,7 +57,10 @@ const nameOf = String.raw`(?: "[^"\n]{0,240}")?`
 const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
 /** The headings of our own blocks: they say whose the rules are, and take nothing from them. */
 const ownHeadings = new RegExp(
-  [pinsHeading, operatorHeading, digestHeading, ...[toolHeading, documentHeading, memoryHeading].map((of) => of("\0"))]
+  [
+    ...[pinsHeading, operatorHeading, digestHeading, partsHeading],
+    ...[toolHeading, documentHeading, memoryHeading].map((of) => of("\0")),
+  ]
     .map((line) => `^${escapeRegExp(line).replace("\0", nameOf)}$`)
     .join("|"),
   "gm",

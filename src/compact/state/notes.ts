@@ -1,4 +1,4 @@
-import { digestHeading } from "../../message/fence.ts"
+import { digestHeading, partsHeading } from "../../message/fence.ts"
 import { pairKey } from "../../message/group.ts"
 import { type Message, type ToolCallPart, type ToolResultPart, type Transcript, textOf } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
@@ -290,7 +290,7 @@ const changedDigestWorth = 12
 function changedDigest(text: string, { at, source }: Doing): readonly NoteDraft[] {
   const lines = text
     .split(/[\r\n]+/)
-    .filter((line) => !line.startsWith("## ") && line !== digestHeading)
+    .filter((line) => !line.startsWith("## ") && line !== digestHeading && line !== partsHeading)
     .map((line) => oneLine(withoutLineStart(line.replace(/<[^<>]{0,200}>/g, "")), maxLineLength))
     .filter((line) => /[\p{L}\p{N}]/u.test(line))
   // What a digest says first gives way last.

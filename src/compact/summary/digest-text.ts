@@ -1,4 +1,4 @@
-import { digestHeading, fence, unfence } from "../../message/fence.ts"
+import { digestHeading, fence, partsHeading, unfence } from "../../message/fence.ts"
 import { present } from "../../message/present.ts"
 import {
   type Digest,
@@ -44,7 +44,7 @@ export function renderDigest(digest: Digest, { brief = digest.brief === true }: 
     const text = escapeTag(otherTag(block), shown.join("\n"))
     return shown.length === 0 ? [] : [fence(block, text, brief || note === undefined ? {} : { note })]
   })
-  const body = [...(brief ? [] : [digestHeading]), ...blocks].join("\n")
+  const body = [...(brief ? [] : [digest.covered === 0 ? partsHeading : digestHeading]), ...blocks].join("\n")
   return fence(tag, body, {
     by: author,
     ...named,
@@ -76,7 +76,7 @@ export function parseDigest(text: string): Digest | undefined {
   const body = head === null ? undefined : unfence(tag, text)
   if (head === null || body === undefined) return undefined
   const schema: SchemaName = head[1] === "snapshot" ? "snapshot" : usualSchema
-  const brief = !body.startsWith(digestHeading)
+  const brief = !body.startsWith(digestHeading) && !body.startsWith(partsHeading)
   const digest: Digest = {
     covered: Number(head[2]),
     ...present({ brief: brief ? (true as const) : undefined, recall: head[3] }),
