@@ -92,7 +92,10 @@ export function sentencesIn(text: string, span: Span): readonly Span[] {
  */
 function isTyped(text: string): boolean {
   const capitals = text.match(capitalBehindStop)?.length ?? 0
-  return smallFirst.test(text) ? capitals === 0 : (text.match(smallBehindStop)?.length ?? 0) > Math.max(1, capitals)
+  const isSmallFirst = smallFirst.test(text)
+  if (isSmallFirst && capitals === 0) return true
+  const small = text.match(smallBehindStop)?.length ?? 0
+  return isSmallFirst ? small >= capitals : small > Math.max(1, capitals)
 }
 const smallFirst = new RegExp(`^\\W{0,4}[${smalls}]`)
 const capitalBehindStop = new RegExp(`[.!?]\\s+[${capitals}](?:[${smalls}]|\\s[${smalls}])`, "g")
@@ -118,7 +121,8 @@ function endsSentence(text: string, start: number, at: number, end: number, type
   if (isFullStop && end === at + 1 && (typed || begins(text, end + 1)) && isShortWord(text, start, at)) return true
   if (isFullStop && end === at + 1 && at - start >= 3 && (typed || begins(text, end + 1))) {
     if (shortened.test(text.slice(Math.max(start, at - 8), at))) return false
-    if (isSmallAt(text, at - 1) && isSmallAt(text, at - 2) && isSmallAt(text, at - 3)) return true
+    const isWord = isSmallAt(text, at - 1) && isSmallAt(text, at - 2)
+    if (isWord && (isSmallAt(text, at - 3) || begins(text, end + 1))) return true
     if (endsInNumber.test(text.slice(Math.max(start, at - 8), at))) return true
   }
   return !isFullStop || !isBehindBlank || !isSmallAt(text, end + 1)
@@ -133,7 +137,13 @@ function begins(text: string, at: number): boolean {
   beginning.lastIndex = at
   return beginning.test(text)
 }
-const beginning = /(?:oh|also|btw|always|never|dont|don['’]t|please|pls)(?![\w-])/y
+const beginning = new RegExp(
+  `(?:${[
+    "oh|also|btw|always|never|dont|don['’]t|please|pls|from (?:now|here) on|going forward|ab (?:jetzt|sofort|heute)",
+    "à partir de maintenant|dorénavant|de ahora en adelante|a partir de (?:ahora|agora)|d['’]ora in poi|vanaf nu|från och med nu",
+  ].join("|")})(?![\\p{L}-])`,
+  "uy",
+)
 const shortened =
   /(?:^|[^\p{L}])(?:min|max|avg|fig|eq|ca|al|misc|tel|ext|vol|dept|usw|bzw|evtl|ggf|inkl|zzgl|approx|resp|incl)$/iu
 

@@ -621,3 +621,14 @@ test("who asks to be asked first means it, and what is called a rule behind its 
     texts("We need a table of rejects, everything below zero goes there instead of into readings.", "user"),
   ).toEqual([])
 })
+
+test("who types in small letters and then not begins a sentence behind a short word", () => {
+  const said =
+    "great, I added a script, just pulled it in. from now on run `just check` before every commit. Make this 0.9.1."
+  expect(texts(said, "user")).toEqual(["from now on run `just check` before every commit."])
+})
+
+test("bare bans behind a rule are more of it", () => {
+  const rule = "One more rule: money is integer cents everywhere. No floats, no parseFloat."
+  expect(texts(`${rule} What is next?`, "user")).toEqual([rule])
+})

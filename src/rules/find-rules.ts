@@ -293,9 +293,12 @@ const refines = ({ view, at }: Statement, before: Draft): boolean =>
 const leansOn = ({ view, at }: Statement, before: Draft, isRule: boolean): boolean =>
   at === before.until &&
   ((isRule && leaning.test(view.own.text)) ||
+    (!isRule && bareBans.test(view.own.text)) ||
     (sharesClass(before.opening.view.own, forbidding) && allowing.test(view.own.text)))
 const leaning =
   /^(?:(?:and|but|so|also) )?(?:(?:they|both|neither|she|he)(?![\p{L}])|it (?!is|was|['’]s|would|will be)|no \p{L}{3,}(?: \p{L}{3,})?, no \p{L}{3,})/u
+/** "No floats, no casts." behind a rule is more of it. */
+const bareBans = /^no \p{L}{3,}(?: \p{L}{3,})?, no \p{L}{3,}(?: \p{L}{3,})?\W*$/u
 const allowing =
   /^(?:(?:and|but|only|just) )?(?!\p{L}*thing )\p{L}{2,15}ing (?:\p{L}{2,15} ){0,3}(?:is|are) (?:fine|ok(?:ay)?|allowed|all right)\W*$/u
 
