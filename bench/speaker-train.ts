@@ -54,7 +54,7 @@ const heldOut = /^(?:twenty-fifth|thirty-second|thirty-sixth|thirty-ninth|fortie
 const [lineWeight, leadWeight, pasteWeight] = [0.5, 0.3, 1.5]
 
 /** The people who marked `bench/rules/speakers.jsonl`, by the line behind their last one. */
-const markedUntil: readonly number[] = [500, 896, 1537, 1987, 2688]
+const markedUntil: readonly number[] = [500, 896, 1537, 1987, 2688, 2737]
 
 /** Whose messages are learnt from: the authors of labelled sets, by the start of their files' names, and those who marked pastes. */
 export const authors = (): readonly string[] => [
@@ -97,6 +97,7 @@ function messagesOf(some: readonly string[]): readonly Message[] {
     ...ownLists(),
     ...ownBeside(sets),
     ...ownAmid(sets),
+    ...ownBetween(sets),
     ...own.map(({ text, rules }) => ({ text, own: rules, pasted: [], weight: leadWeight })),
     ...marked,
   ]
@@ -160,6 +161,22 @@ function ownAmid(messages: readonly Message[]): readonly Message[] {
     return [{ text: whole, own: spans, pasted: [], weight: lineWeight }]
   })
 }
+/** The same in a paragraph that begins with something asked for, with another one behind it. */
+function ownBetween(messages: readonly Message[]): readonly Message[] {
+  const lines = messages.filter(({ text, pasted }) => pasted.length === 0 && text.length <= 160 && !text.includes("\n"))
+  const asked = lines.filter(({ own }) => own.length === 0)
+  const stated = lines.filter(({ own }) => own.length > 0)
+  return stated.flatMap(({ text, own }, n): readonly Message[] => {
+    if (n % betweenEvery !== 0) return []
+    const turn = n / betweenEvery
+    const [before = "", behind = ""] = [13, 29].map((step) => asked[(n * step + 7) % asked.length]?.text)
+    const start = before.length + 1
+    const spans = own.map((span) => ({ start: start + span.start, end: start + span.end }))
+    const whole = `${before} ${text}${gaps[turn % gaps.length] ?? " "}${behind}`
+    return [{ text: whole, own: spans, pasted: [], weight: lineWeight }]
+  })
+}
+const betweenEvery = 5
 const amidEvery = 6
 const besideEvery = 4
 const gaps = ["\n", " ", "\n\n", "\n"]

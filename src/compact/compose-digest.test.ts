@@ -55,6 +55,12 @@ test("an excerpt that goes on where the beginning of a message breaks off fills 
   expect(joinExcerpt(ends, "… Port 8443 is open. … Port 80 is not.")).toBe(
     `${ends} … Port 8443 is open. … Port 80 is not.`,
   )
+  expect(
+    joinExcerpt(
+      "HM-4 is next. one thing: [… 60 characters] alone in that hour.",
+      "… one thing: Odd runs a job on 10.20.2.5 from 12:00 to 13:00, leave it alone in that hour.",
+    ),
+  ).toBe("HM-4 is next. one thing: Odd runs a job on 10.20.2.5 from 12:00 to 13:00, leave it alone in that hour.")
 })
 
 test("values and what was found stand in the order in which they were said", () => {

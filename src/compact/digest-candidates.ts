@@ -330,7 +330,15 @@ export function joinExcerpt(ends: string, excerpt: string): string {
   if (shared < leastShared) return `${ends} ${excerpt}`
   const gone = Number(left) - first.length + shared
   const beside = others.map((one) => ` … ${one}`).join("")
-  return `${head}${first.slice(shared)}${gone > 0 ? ` ${gap(gone)}` : ""}${tail}${beside}`
+  return `${head}${first.slice(shared)}${gone > 0 ? ` ${gap(gone)}${tail}` : behindOf(first, tail)}${beside}`
+}
+
+/** What of the end of a message an excerpt that reaches into it does not say already. */
+function behindOf(excerpt: string, tail: string): string {
+  const end = tail.trimStart()
+  let shared = Math.min(excerpt.length, end.length)
+  while (shared > 0 && !excerpt.endsWith(end.slice(0, shared))) shared--
+  return shared === 0 ? tail : end.slice(shared)
 }
 const leastShared = 8
 /** Of what is kept so much is the beginning; whole sentences that fill less of the room give way to words. */

@@ -41,7 +41,7 @@ export function isAnothers(text: string, sentence: Span, pages: readonly Span[])
 }
 /** Who says on the same line that rules follow lays them down, as far as no paste is found. */
 const ruleLead = new RegExp(`^\\W*(?:\\p{L}+ ){0,3}${anyOf(words.leadingIn)}(?![\\p{L}])[^:：\\n]{0,60}[:：]`, "iu")
-const besideLead = 2
+const besideLead = 2.5
 const rulesHeading = new RegExp(`^(?:\\p{L}+ ){0,2}(?:${anyOf(words.leadingIn)}|${anyOf(words.headings)})\\W*$`, "iu")
 /** The heading of the part of a message in which a place is, if it is near: a long text is not gone through for each sentence. */
 function headingOver(text: string, at: number): string {

@@ -278,6 +278,8 @@ type Refuted = {
   readonly changed: number
   /** How jobs and other things stood when that was last read. */
   readonly states: ReadonlyMap<string, { readonly at: number }>
+  /** What the assistant said to correct figures, and where. */
+  readonly corrections: readonly { readonly text: string; readonly at: number }[]
 }
 
 /**
@@ -297,9 +299,11 @@ export function latestThoughts(
 }
 
 /** Was it turned down, does it rest on what holds no more, or has what it says is under way or still to be done come to its end since? */
-export function isRefuted(one: NoteDraft, { turnedDown, voided, acts, states, changed }: Refuted): boolean {
+export function isRefuted(one: NoteDraft, refuted: Refuted): boolean {
+  const { turnedDown, voided, acts, states, changed, corrections } = refuted
   const { text, at } = one
   if (turnedDown.has(at)) return true
+  if (corrections.some((later) => later.at > at && correctsTable(text, later.text))) return true
   const count = voidNames(one, voided).length
   if (count > 0 && (text.match(eachFigure)?.length ?? 0) < 2 * count) return true
   if (saysUnderWay.test(text) && (text.match(eachName) ?? []).some((name) => at < (states.get(name)?.at ?? -1)))
@@ -309,6 +313,25 @@ export function isRefuted(one: NoteDraft, { turnedDown, voided, acts, states, ch
   const named = saysNotYet.test(text) ? [...text.matchAll(inCode)].map(([, name = ""]) => name) : []
   return named.length > 0 && acts.some((act) => act.at > at && named.some((name) => act.text.includes(name)))
 }
+
+/** Does an answer say that it corrects something? "Corrected: n = 4,612, a median of 28 and not 32." */
+export const isCorrection = (text: string): boolean => correcting.test(text)
+const correcting =
+  /^\W*(?:(?:now )?(?:corrected|recomputed|recalculated|fixed|redone)|korrigiert|neu berechnet|berichtigt|corrigé\p{L}{0,2}|recalculé\p{L}{0,2}|corregid[oa]s?|recalculad[oa]s?|corrigid[oa]s?|corrett[oaie]|gecorrigeerd|rättat|修正|已修正|訂正|수정)(?!\p{L})/iu
+
+/** Does a correction name rows of a table with other figures? */
+function correctsTable(table: string, correction: string): boolean {
+  if (!tellsTable(table)) return false
+  const rows = [...table.matchAll(tableRow)].map(([, label = "", figure = ""]) => ({ label, figure }))
+  const named = rows.flatMap(({ label, figure }) => {
+    const at = correction.toLowerCase().indexOf(label.toLowerCase())
+    const other = at < 0 ? undefined : /^[^.;\d]{0,30}?(\d[\d.,]*)/.exec(correction.slice(at + label.length))?.[1]
+    return other === undefined ? [] : [other !== figure]
+  })
+  return named.length >= 2 && named.every(Boolean)
+}
+/** The first word of a row, and its first figure. */
+const tableRow = /(?<=\) |; )(\p{L}{2,}|\S{3,})[^;]*?: \W{0,3}(\d[\d.,]*\d|\d)/gu
 
 const nothingYet =
   /\b(?:nothing|nichts|rien|nada|niente|niets)\b.{0,24}\b(?:yet|so far|encore|todavía|ainda|ancora|nog)\b|\bnoch nichts\b/iu

@@ -97,7 +97,8 @@ const lastQuestion = createPerObject((sentences: readonly string[]): string | un
   const at = asked >= 0 ? asked : sentences.findLastIndex((one, n) => n >= sentences.length - 2 && asksFor.test(one))
   const question = sentences[at]
   if (question === undefined) return undefined
-  const before = weightOf(question) <= fewWords || leansOn.test(question) ? sentences[at - 1] : undefined
+  const isBare = weightOf(question) <= fewWords
+  const before = isBare ? leadUpTo(sentences.slice(0, at)) : leansOn.test(question) ? sentences[at - 1] : undefined
   const around = [before, question, sentences[at + 1]].filter((one) => one !== undefined).filter((one) => !isField(one))
   const told = around.filter((sentence) => sentence === question || !courteous.test(sentence)).join(" ")
   if (told.length <= maxQuestion) return oneLine(told, maxQuestion)
@@ -107,6 +108,18 @@ const lastQuestion = createPerObject((sentences: readonly string[]): string | un
     ? oneLine(question, maxQuestion)
     : oneLine(`… ${endOf(before, room)} ${question}`, maxQuestion)
 })
+
+/** What a bare "Yes or no?" asks about: the sentence before it, and where that is short those before that. */
+function leadUpTo(sentences: readonly string[]): string | undefined {
+  let lead = sentences.at(-1)
+  for (const sentence of sentences.slice(0, -1).reverse()) {
+    const longer = `${sentence} ${lead}`
+    if (lead === undefined || longer.length > maxLead) break
+    lead = longer
+  }
+  return lead
+}
+const maxLead = 140
 
 /** A piece of the sentence before a question that is shorter says nothing. */
 const leastLead = 60

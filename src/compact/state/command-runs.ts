@@ -79,7 +79,9 @@ function runOf(step: string): string {
     else if (!/^[-<>]|^\d+$|^2>/.test(word)) named.push(word)
   }
   const verb = named[1] === "run" || named[1] === "exec" ? 3 : 2
-  return [...named.slice(0, verb), ...scope, ...named.slice(verb, verb + 1)].join(" ")
+  // A push names where to before it names what.
+  const more = named[1] === "push" ? 2 : 1
+  return [...named.slice(0, verb), ...scope, ...named.slice(verb, verb + more)].join(" ")
 }
 
 /** What the last chain of a command line runs, step by step: how the chains before it went, its end does not say. */

@@ -88,7 +88,7 @@ describe("what the user said", () => {
     const answered = (question: string): string | undefined =>
       lines(asked(assistant(question), user("yes")), "reply")[0]
     expect(answered("The cache is stale. I would drop it. Is that all right?")).toBe(
-      "yes (asked: I would drop it. Is that all right?)",
+      "yes (asked: The cache is stale. I would drop it. Is that all right?)",
     )
     expect(answered("Should it fail open or closed? I suggest open, with a warning.")).toBe(
       "yes (asked: Should it fail open or closed? I suggest open, with a warning.)",

@@ -9,6 +9,7 @@ import {
   type AssistantStatement,
   answerOf,
   figuresVoided,
+  isCorrection,
   isRefuted,
   latestThoughts,
   tableDrafts,
@@ -122,6 +123,8 @@ type Reading = {
   readonly turnedDown: Set<number>
   /** Figures that hold no more, and where that was said. */
   readonly voided: Map<string, number>
+  /** What the assistant said to correct figures. */
+  readonly corrections: { readonly text: string; readonly at: number }[]
   /** The one whose output came last. */
   answeredCommand: WrittenCommand | undefined
 }
@@ -177,6 +180,7 @@ const beginReading = (home: string | undefined): Reading => ({
   commitments: [],
   turnedDown: new Set(),
   voided: new Map(),
+  corrections: [],
   answeredCommand: undefined,
 })
 
@@ -216,7 +220,8 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
   const turnedDown = new Set([...reading.turnedDown, ...objectedTo(talk)])
   const states = latestStates(reading.values)
   const changed = work.changes.at(-1)?.at ?? -1
-  const refuted = { turnedDown, voided: reading.voided, acts: actsOf(work), states, changed }
+  const { voided, corrections } = reading
+  const refuted = { turnedDown, voided, acts: actsOf(work), states, changed, corrections }
   return keep(
     [
       ...said,
@@ -417,6 +422,7 @@ function readAnswer(reading: Reading, text: string, doing: Doing, inText: boolea
   noteThoughts(reading)
   reading.answer = answerOf(text, doing, reading.talk)
   for (const figure of figuresVoided(reading.answer.sentences)) reading.voided.set(figure, doing.at)
+  if (isCorrection(text)) reading.corrections.push({ text, at: doing.at })
   reading.isNoted = goesOn || inText
   reading.isLastWord = !goesOn
   if (reading.isNoted) reading.drafts.push(...thoughtDrafts(reading.answer))

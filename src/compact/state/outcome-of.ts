@@ -353,6 +353,7 @@ function failureLine(text: ResultText, counted: string | undefined): string | un
     traced ??
     refusalIn(head) ??
     firstLine(head, fromServer) ??
+    firstLine(head, pushRejected)?.trim() ??
     firstLine(tail, errorLine) ??
     firstLine(head, errorLine) ??
     firstLine(head, shellError) ??
@@ -366,6 +367,9 @@ function failureLine(text: ResultText, counted: string | undefined): string | un
 /** Why a server refused a push, in a sentence of its own. */
 const fromServer =
   /^remote: (?!(?:Enumerating|Counting|Compressing|Resolving|Total|Processing|To |Create|Visit|View|Please|See|Use)\b)(?:\S+ ){4}\S/
+
+/** Why one branch was not taken: the line behind it only says that some were not. */
+const pushRejected = /^ ?! \[[\w ]{0,20}rejected\] \S/
 
 /** The line with the exit code; where it says nothing else, with a line that does. */
 function exitLine(head: string, tail: string): string | undefined {

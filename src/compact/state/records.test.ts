@@ -173,3 +173,8 @@ test("lines that a program logs are no records, and a list of things with their 
   expect(linesOf("bash", { command: "docker logs worker" }, log)).toEqual([])
   expect(linesOf("list_runs", {}, rows)).toHaveLength(2)
 })
+
+test("an answer that only says that there is nothing is no record", () => {
+  expect(linesOf("curl", { url: "http://a/b" }, { message: "Not found", traceID: "" })).toEqual([])
+  expect(linesOf("get_user", { user_id: "mia_3" }, { message: "Mia is on leave", plan: "gold" })).not.toEqual([])
+})

@@ -125,8 +125,16 @@ function isWrap({ entries }: RecordTree, member: Tree, question: RecordQuestion)
 function push(found: FactRecord[], name: string, fields: readonly Field[]): void {
   const line = oneLine(name.replaceAll(": ", ":"), 160)
   const own = fields.filter(({ pieces }) => pieces.length !== 1 || pieces[0] !== line)
-  if (line !== "" && own.length > 0 && found.length < maxRecords) found.push({ name: line, fields: own })
+  if (line === "" || own.length === 0 || own.every(saysNotFound) || found.length >= maxRecords) return
+  found.push({ name: line, fields: own })
 }
+
+/** An answer that only says that there is nothing, or why not. */
+const saysNotFound = ({ key, pieces }: Field): boolean =>
+  /^(?:message|msg|detail|error|reason|description)$/i.test(key) &&
+  /\b(?:not found|no such|denied|unauthori[sz]ed|forbidden|invalid|bad request|not allowed|unknown)\b/i.test(
+    pieces.join(" "),
+  )
 
 type RecordTree = Extract<Tree, { readonly type: "record" }>
 type Head = { readonly name: string; readonly value: string }

@@ -67,7 +67,7 @@ const fieldsEnd =
 export const runningIn = ({ head, tail }: ResultText): string | undefined =>
   (running.exec(head.slice(0, 400)) ?? running.exec(tail.slice(-400)))?.[1]
 const running =
-  /\b(?:running with session ID|running in (?:the )?background(?: \(| with )ID:?|background (?:process|task|job) ID:?)\s{0,2}([\w-]{2,40})/i
+  /\b(?:running with session ID|running in (?:the )?background(?: \(| with )ID:?|background (?:process|task|job) ID:?)\s{0,2}([\w-]{1,40})/i
 
 /** Does it only say that the process goes on? */
 export const isRunning = ({ head }: ResultText): boolean => /^\s{0,8}<status>\s?running\b|^Status: running\b/.test(head)

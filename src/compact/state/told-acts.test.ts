@@ -686,6 +686,18 @@ test("a list that was answered by its numbers and acted on says what they stood 
   expect(lines(turns, "finding").join()).toContain("1. The lock is held for 40 s.")
 })
 
+test("a table is told no more once its rows are corrected by other figures", () => {
+  const table =
+    "First look (n = 4,569):\n\n| Measure | Value | 95 % CI |\n|---|---|---|\n| Minutes | 32 | 31 to 33 |\n| Satisfaction | 6.12 | 6.05 to 6.19 |\n| Share | 41.3 | 39.9 to 42.7 |"
+  const found = (...answers: readonly string[]): string =>
+    notesOf(transcript(user("How is it?"), ...answers.flatMap((one) => [assistant(one), user("And now?")])))
+      .map(({ text: line }) => line)
+      .join("\n")
+  expect(found(table)).toContain("Minutes: 32")
+  expect(found(table, "Corrected: n = 4,612. Minutes 28 (27 to 29), satisfaction 6.11.")).not.toContain("Minutes: 32")
+  expect(found(table, "In May: minutes 28, satisfaction 6.11.")).toContain("Minutes: 32")
+})
+
 test("what was worked out of something wrong is told no more, nor what was taken back by its figures", () => {
   const worked = [
     user("Which of the five nodes are out of tolerance?"),

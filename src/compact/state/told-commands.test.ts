@@ -481,3 +481,32 @@ test("a patch that could not be applied changed nothing, and one that puts back 
   expect(lines(changed, "file").join()).toContain("edited")
   expect(lines([...changed, ...used("apply_patch", back, well)], "file")).toEqual(["`src/a.sql`: changes undone"])
 })
+
+test("that one branch was pushed says nothing of another one that was refused", () => {
+  const bash = (command: string, output: string) => used("bash", { command }, output)
+  const refused =
+    "To git.example:shop.git\n ! [remote rejected] chore/up -> chore/up (refusing to update workflow `ci.yml`)\nerror: failed to push some refs to 'git.example:shop.git'\nexit code: 1"
+  const turns = [...bash("git switch -c chore/up", "Switched"), ...bash("git push -u origin chore/up", refused)]
+  const elsewhere = [...turns, ...bash("git switch fix/b", "Switched"), ...bash("git commit -qam x && git push", "ok")]
+  expect(lines(elsewhere, "error")).toEqual([
+    "`git push -u origin chore/up` failed: ! [remote rejected] chore/up -> chore/up (refusing to update workflow `ci.yml`)",
+  ])
+  expect(lines([...turns, ...bash("git push", "done")], "error").join()).toContain("went well as `git push`")
+})
+
+test("a process with an id of one digit is polled, not acted on", () => {
+  const turns = [
+    ...used(
+      "exec_command",
+      { cmd: "pnpm -w test" },
+      "Process running with session ID 7\nOutput:\nRunning test in 6 packages",
+    ),
+    ...used(
+      "write_stdin",
+      { session_id: 7, chars: "" },
+      "Process exited with code 0\nOutput:\nTests: 261 passed, 261 total",
+    ),
+  ]
+  expect(lines(turns, "act")).toEqual([])
+  expect(lines(turns, "command").join()).toContain("`pnpm -w test`: Tests: 261 passed")
+})

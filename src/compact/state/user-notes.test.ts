@@ -221,3 +221,32 @@ test("what somebody called off or forbade is told in whole sentences, and a page
   )
   expect(bindingSentences(`Never edit it. ${"The shell takes one command at a time. ".repeat(40)}`)).toEqual([])
 })
+
+test("what changes from here on is told beside what was asked for before", () => {
+  expect(
+    bindingSentences(
+      "mail me that. But not the work address any more, IT reads along. Use the gmail one from now on.\n\nThen the lens.",
+    ),
+  ).toEqual(["But not the work address any more, IT reads along.", "Use the gmail one from now on."])
+})
+
+test.each([
+  [
+    "Good. #V8865512, smart home stuff. Cancel it please.",
+    "then keep it all, don't cancel. But pay it with paypal instead of the visa",
+  ],
+  ["Lösche bitte das alte Konto.", "Moment, bitte nicht löschen, das brauche ich noch für die Steuer."],
+])("%s is withdrawn by a later refusal of the same verb", (asked, refusal) => {
+  const talk = [
+    { text: "Hello, I have several orders.", at: 0, source: "m0", isServed: false },
+    { text: asked, at: 2, source: "m2", isServed: true },
+    {
+      text: "only one of the packs is too many. can you take just that one out?",
+      at: 4,
+      source: "m4",
+      isServed: false,
+    },
+    { text: refusal, at: 6, source: "m6", isServed: false },
+  ]
+  expect(userNotes(talk, standing).find(({ text }) => text === asked)?.state).toBe("withdrawn")
+})

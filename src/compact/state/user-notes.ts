@@ -142,21 +142,36 @@ function statesOf(kinds: readonly NoteKind[], read: readonly Read[], standing: S
   const states: LineState[] = []
   let next: Next | undefined
   let withdrawing: Read | undefined
+  const refused: (readonly string[])[] = []
   for (let n = read.length - 1; n >= 0; n--) {
     const [kind, own] = [kinds[n], read[n]]
     if (own === undefined) continue
     const asks = kind === "request" || kind === "correction"
     const isCorrection = kind === "correction"
-    const isWithdrawn = withdrawing !== undefined && isOneThing(own) && isOfSpeaker(own, withdrawing)
+    const isWithdrawn =
+      (withdrawing !== undefined && isOneThing(own) && isOfSpeaker(own, withdrawing)) ||
+      isRefused(own, refused.slice(-refusedWithin).flat())
     const state = asks ? stateOf(own, next, isWithdrawn, standing) : "said"
     // Of what only furthers an earlier request, the latest words count.
     const furthers = n > 0 && (isCorrection || own.words.goesOn)
     states[n] = furthers && next !== undefined && continues(next) ? "said" : state
     if (asks) next = { ...own, state, isCorrection }
     withdrawing = own.words.withdraws ? own : asks ? undefined : withdrawing
+    refused.push(own.words.refused)
   }
   return withOpenList(withoutNamedAgain(states, read), kinds, read, standing)
 }
+
+/** "Cancel it please." is off once the user says "don't cancel" within the next few messages. */
+function isRefused({ said }: Read, verbs: readonly string[]): boolean {
+  if (verbs.length === 0 || said.text.length > shortWish) return false
+  const first = sentencesOf(said.text).flatMap((sentence) => /^\W*(?:please )?(\p{L}{4,})/iu.exec(sentence)?.[1] ?? [])
+  return first.some((verb) => verbs.includes(stemOf(verb)))
+}
+const refusedWithin = 4
+const stemOf = (verb: string): string => verb.toLowerCase().slice(0, 6)
+const refusal =
+  /(?<![\p{L}])(?:don['’]?t|do not|nicht|pas|ne) (\p{L}{4,})|(?<![\p{L}])(?:no|não|non) (\p{L}{4,})(?=\W*(?:[.!,;]|$))/giu
 
 /** Who takes something back may mean only a part of a message that says more than one thing. */
 const isOneThing = ({ said }: Read): boolean =>
@@ -228,7 +243,7 @@ const denies = /^\W*(?:no|nope|nah|nein|non|nee|não|нет)(?!\p{L})/iu
 /** Characters in which somebody objects before he goes on. */
 const objection = 160
 
-/** The sentences that call something off, put it off or forbid it: what was asked for before is read wrongly without them. */
+/** The sentences that call something off, put it off, forbid it or change what holds from here on: what was asked for before is read wrongly without them. */
 export const bindingSentences = createRecent((text): readonly string[] => {
   // A prompt of a page forbids a good deal, and is no talk.
   if (text.length > longestTalk) return []
@@ -241,7 +256,10 @@ const longestTalk = 1_500
 const isScant = (one: string): boolean => /\s/.test(one) && one.split(/\s+/).length < fewWords
 const fewWords = 4
 const longestBinding = 240
-const callsOff = new RegExp(`(?<![\\p{L}])${anyOf(lists.forbids, lists.withdraws)}(?![\\p{L}])`, "iu")
+const callsOff = new RegExp(
+  `(?<![\\p{L}])${anyOf(lists.forbids, lists.withdraws, lists.changes)}(?![\\p{L}])|${anyOf(lists.changesIdeographic)}`,
+  "iu",
+)
 const acknowledged = /^\W*(?:right|agreed|nice|excellent|very good|good|ok(?:ay)?|yes|gut|bien|bueno|bom|bene)\W*$/iu
 /** Is something in it to be done later? */
 export const putsOffSomething = (text: string): boolean => putsOff.test(text)
@@ -316,6 +334,8 @@ type Words = {
   readonly kind: NoteKind
   readonly lasting: readonly string[]
   readonly withdraws: boolean
+  /** The stems of the verbs that a short sentence says no to: "don't cancel". */
+  readonly refused: readonly string[]
   /** Does it tell the assistant to do something, behind an answer? */
   readonly asksMore: boolean
   readonly goesOn: boolean
@@ -348,6 +368,9 @@ const readWords = createRecent((text): Words => {
     kind,
     lasting: lasting.map((rule) => rule.text),
     things: [...filesWanted(sentences), ...sentences.filter(directs).flatMap((one) => one.match(identifier) ?? [])],
+    refused: sentences
+      .filter((sentence) => sentence.length <= shortOrder)
+      .flatMap((sentence) => [...sentence.matchAll(refusal)].map(([, one, other = ""]) => stemOf(one ?? other))),
     withdraws:
       sentences.slice(0, 2).some((sentence) => withdraws.test(sentence.slice(0, 200))) ||
       (sentences.length < 3 && halts.test(sentences[0] ?? "")),

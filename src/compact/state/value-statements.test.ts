@@ -214,3 +214,13 @@ test("a slip is marked where it stands, also behind its prefix, and nothing that
   )
   expect(markSlip("port 80, 8080 and 80.5", "80")).toBe("port 80 (superseded), 8080 and 80.5")
 })
+
+test("from when to when is not moved by one time of day", () => {
+  const range = "Odd runs the ETL on db01 from 12:00 to 13:00."
+  expect(markReplaced(range, valueStatementsIn("Now it is 13:04, the ETL of Odd on db01 is over."))).toBe(range)
+})
+
+test("what the user was asked is no excerpt of the answer", () => {
+  const asked = "b. (asked: That is a change on web-01 (files in /srv/staging and one command).)"
+  expect(excerptOf(asked, () => false)).toBeUndefined()
+})

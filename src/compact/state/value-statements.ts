@@ -223,6 +223,8 @@ const replaced = (later: ValueStatement, earlier: ValueStatement): readonly stri
   const countIn = ({ values }: ValueStatement, sort: Sort): number => values.filter((one) => one.sort === sort).length
   return earlier.values.flatMap(({ value, sort }) => {
     if (countIn(later, sort) === 0 || said.has(value)) return []
+    // From when to when is not moved by one time of day.
+    if ((sort === "time" || sort === "date") && countIn(earlier, sort) > countIn(later, sort)) return []
     // Of several names one that is said again stands for none of the others, the same request about another thing is another request, and
     // what is said of another thing with one word in common is not said of this one.
     const isOther =
@@ -332,7 +334,8 @@ export function valueSection(line: string, schema: SchemaName): string {
  * words says nothing by itself.
  */
 export function excerptOf(text: string, stands: (sentence: string) => boolean): string | undefined {
-  const told = valueStatementsIn(text).filter(
+  // What the user was asked says nothing without the answer.
+  const told = valueStatementsIn(text.replace(/ \(asked: .*$/s, "")).filter(
     (statement) =>
       !statement.text.includes(mark) &&
       !stands(statement.text) &&

@@ -47,6 +47,8 @@ export type Work = {
   readonly swaps: Map<string, NonNullable<FileDeed["swap"]>>
   readonly list: TaskList
   openFile: string
+  /** The branch that was last gone to. */
+  branch: string | undefined
 }
 
 export const createWork = (): Work => ({
@@ -58,6 +60,7 @@ export const createWork = (): Work => ({
   swaps: new Map(),
   list: createTaskList(),
   openFile: "",
+  branch: undefined,
 })
 
 /** Changes that are looked through for a fix, and files that it may name. */
@@ -80,7 +83,15 @@ export function recordCall(work: Work, deed: CallDeed, outcome: Outcome | undefi
     const text = code(deed.command)
     const { purpose } = deed
     const named = { text, kind, calls: false, little: false, same: deed.tried, ...present({ purpose }) } as const
-    if (outcome?.failed === false) resolveAll(work, deed.runs, text, doing.at)
+    if (outcome?.failed === false) {
+      work.branch = branchOf(deed.command) ?? work.branch
+      resolveAll(
+        work,
+        deed.runs.map((run) => pushOf(run, work.branch)),
+        text,
+        doing.at,
+      )
+    }
     recordRun(work, named, outcome, doing)
   }
   if (deed.type === "call") {
@@ -93,6 +104,14 @@ export function recordCall(work: Work, deed: CallDeed, outcome: Outcome | undefi
     recordRun(work, { text, kind, calls: true, little: deed.changes === "little", same }, outcome, doing)
   }
 }
+
+/** The branch that a command goes to, if it does. */
+const branchOf = (command: string): string | undefined =>
+  [...command.matchAll(/\bgit (?:switch|checkout)(?: -[cCbB]| --create)? (?!-)([\w./-]{1,100})/g)].at(-1)?.[1]
+
+/** "git push" pushes the branch that the work is on: that it went well says nothing of another one. */
+const pushOf = (run: string, branch: string | undefined): string =>
+  run === "git push" ? `git push origin ${branch ?? "HEAD"}` : run
 
 /** Does the answer to a tool whose name says nothing have an id for what it made? Several ids, or a plural, are what was found. */
 export function namesNew(deed: CallDeed, { value = "" }: Outcome): boolean {
