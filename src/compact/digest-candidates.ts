@@ -408,7 +408,8 @@ function shortenEnd(end: string, length: number): string {
 }
 /** The beginning of a value in fewer characters says nothing. */
 const leastEnd = 16
-const standing = (part = ""): number => (stands.test(part) ? 2 : numbers.test(part) ? 1 : 0)
+const standing = (part = ""): number =>
+  stands.test(part) ? (expected.test(part) ? 0.5 : 2) : numbers.test(part) ? 1 : 0
 const stands = /^(?:status|state|result|failed|skipped|not_?\w+)=/i
 const numbers = /^\w{0,24}(?:id|Id|ID|number|ref|reference|code|key)=/
 
@@ -417,11 +418,12 @@ function madeLength(end: string, call: string): number {
   if (!/^: [\w.-]{1,40}=/.test(end)) return 0
   const parts = end.slice(2).split(", ")
   const isNew = (part: string): boolean => numbers.test(part) && !call.includes(part.slice(part.indexOf("=") + 1))
-  const told = [parts.find(isNew), parts.find((part) => stands.test(part))]
-  const length = told.reduce((sum, part = "") => sum + (part.length > longestMade ? 0 : part.length + 2), 0)
-  return length + 1
+  const told = [parts.find(isNew), parts.find((part) => stands.test(part) && !expected.test(part))]
+  return told.reduce((sum, part) => sum + (part === undefined || part.length > longestMade ? 0 : part.length + 2), 1)
 }
 const longestMade = 40
+/** How it stands if all went as asked: that goes without saying. */
+const expected = /=(?:ok|done|success\w*|completed?|confirmed|captured|sent|updated|created|saved|paid|active)$/i
 
 const leastAddress = 16
 

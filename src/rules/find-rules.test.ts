@@ -632,3 +632,10 @@ test("bare bans behind a rule are more of it", () => {
   const rule = "One more rule: money is integer cents everywhere. No floats, no parseFloat."
   expect(texts(`${rule} What is next?`, "user")).toEqual([rule])
 })
+
+test.each([
+  "A few things that always hold:\n- never with Ryanair\n- no flights before 8\n- no mail goes out before I have seen the draft\n\nStart: outbound on Tuesday.",
+  "Ein paar Dinge, die immer gelten:\n- nie mit Ryanair\n- keine Flüge vor 8 Uhr\n- keine Mail raus, ohne dass ich den Entwurf gesehen habe\n\nStart: Hinflug am Dienstag.",
+])("items below a line that says that they always hold are rules", (said) => {
+  expect(texts(said, "user")).toHaveLength(3)
+})

@@ -56,6 +56,11 @@ export function neighbourhood(statements: readonly Statement[], scores: readonly
 const announcesSeveral = (lead: Reading, labels: ReadonlySet<string>): boolean =>
   (severalRules.test(lead.text) && announces(lead, labels)) ||
   (severalThings.test(lead.text) && thatLast.test(lead.text) && !labels.has(lead.text))
+/** "A few things that always hold:", "Grundsätzlich gilt:" over a list. */
+const alwaysHolding = new RegExp(`(?<![\\p{L}])${anyOf(words.alwaysHolding)}(?![\\p{L}])`, "iu")
+const announcedList = ({ isItem, over }: Statement["view"]): boolean =>
+  isItem && over.count <= maxCall && endsInColon(over)
+
 /** "Two things that always hold: …", "a few things up front so that I needn't keep repeating them: …". */
 const severalThings = new RegExp(`(?<![\\p{L}])${anyOf(words.someThings)}(?![\\p{L}])`, "iu")
 const thatLast = new RegExp(`(?<![\\p{L}])${anyOf(words.repeating, words.sayingAgain)}(?![\\p{L}])`, "iu")
@@ -247,6 +252,8 @@ function isAnnounced(
   if (view === undefined) return false
   return (
     announces(view.over, labels) ||
+    announcesSeveral(view.over, labels) ||
+    (alwaysHolding.test(view.over.text) && announcedList(view)) ||
     ((scores[n - 1] ?? 0) <= thresholds.talk && leads[n - 1] === noReading && announces(view.before, labels)) ||
     announces(leads[n] ?? noReading, labels)
   )

@@ -26,6 +26,8 @@ test.each([
 })
 
 test.each([
+  "LH kann ich kostenlos bis morgen 18:00 halten, dann muss ich kaufen.",
+  "I can hold the seat until tomorrow at 18:00 and write to you then.",
   "Once you confirm, I will book it.",
   "Once I have this information, I will look for a room.",
   "Shall I send it tomorrow?",

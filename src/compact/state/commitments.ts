@@ -28,11 +28,12 @@ const offered = new RegExp(
     "\\?\\s*[\"')*]{0,3}$",
     "\\b(?:if|once|when|as soon as|after) (?:you|(?:i|we) (?:have|get|know|receive|hear))(?:['’](?:d|ve|re|ll))?\\b",
     "\\b(?:if|once) (?:that|this|it)['’]?s? (?:is )?(?:ok|okay|fine|good)",
-    "\\b(?:would|could|shall|should) (?:you|i|we)\\b",
+    "\\b(?:would|could|shall|should) (?:you|i|we)\\b|\\b(?:i|we) (?:can|could|might)\\b|(?<!\\p{L})(?:kann|könnte) ich(?!\\p{L})",
+    "(?<!\\p{L})(?:ich (?:kann|könnte)|je (?:peux|pourrais)|puedo|podría|posso|potrei|kan ik|ik kan|jag kan|kan jag|mogę)(?!\\p{L})",
     "\\b(?:falls|wenn|sobald) (?:du|sie|ihr)\\b|\\b(?:si|dès que|quand) (?:tu|vous)\\b",
     "\\b(?:se|quando|assim que) (?:você|vocês|vuoi|volete)\\b",
   ),
-  "i",
+  "iu",
 )
 
 /** Names of things: in code, of files, with letters and figures in one word. Times, dates and sums name nothing. */

@@ -94,11 +94,14 @@ export function lookInto(
 /** By name, or by the sign that a terminal sends for it. */
 const stops = /\\u000[34]|(?:^|[^\p{L}])(?:p?kill(?:all)?|stop|terminate|cancel|abort)(?![\p{L}])/iu
 
-/** What still runs: whoever goes on has to come back to it. */
+/** What still runs: whoever goes on has to come back to it. A server that was started again is told as it runs now. */
 export const runningDrafts = (running: RunningCommands): readonly NoteDraft[] =>
-  [...running].flatMap(([id, { open, seen }]): readonly NoteDraft[] => {
+  [...running].flatMap(([id, { open, seen }], n, all): readonly NoteDraft[] => {
     const { deed, doing } = open
     if (deed.type !== "command") return []
+    const isSame = ({ open: later }: { readonly open: OpenCall }): boolean =>
+      later.deed.type === "command" && later.deed.command === deed.command
+    if (all.slice(n + 1).some(([, later]) => isSame(later))) return []
     const end =
       seen === undefined ? { otherwise: ": no result yet" } : { quoted: seen, after: " (when last looked at)" }
     return [

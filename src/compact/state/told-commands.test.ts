@@ -129,6 +129,17 @@ describe("what a command did", () => {
     expect(told).toContain("`make migrate` failed: error: lock timeout")
   })
 
+  test("a server that was started again is told once, as it runs now", () => {
+    const start = (id: string) =>
+      used("Bash", { command: "cargo run -q", run_in_background: true }, `Command running in background with ID: ${id}`)
+    const turns = [
+      ...start("b41f7e0"),
+      ...used("Bash", { command: "kill $(lsof -ti tcp:8080)" }, ""),
+      ...start("b9c03d2"),
+    ]
+    expect(lines(turns, "commitment")).toEqual(["`cargo run -q` runs in the background as b9c03d2: no result yet"])
+  })
+
   test("one that never ended has no result yet", () => {
     const turns = used("Bash", { command: "make deploy" }, "Command running in background with ID: b1")
     expect(lines(turns, "commitment")).toEqual(["`make deploy` runs in the background as b1: no result yet"])
@@ -509,4 +520,15 @@ test("a process with an id of one digit is polled, not acted on", () => {
   ]
   expect(lines(turns, "act")).toEqual([])
   expect(lines(turns, "command").join()).toContain("`pnpm -w test`: Tests: 261 passed")
+})
+
+test("of a call in few tokens its sum stays, and the number that it made before a state that goes without saying", () => {
+  const told =
+    "`payments.charge(order_id=ord_77310, amount=612.00, currency=EUR, payment_method=pm_mc_9023)`: payment_id=pay_3c02, status=captured"
+  const summary = { schema: "handoff", sections: [{ name: "acts", lines: [{ ...bare, text: told }] }] } as const
+  const meter = createMeter({ model: "gpt-4o" })
+  const [candidate] = allCandidates(summary, { meter })
+  const short = candidate && fitted(candidate, 44, meter).line.text
+  expect(short).toContain("order_id=ord_77310, amount=612.00")
+  expect(short).toContain("payment_id=pay_3c02")
 })
