@@ -1,12 +1,17 @@
+import { readFileSync } from "node:fs"
+import { basename } from "node:path"
+import { gunzipSync } from "node:zlib"
 import { createHoldfast, type Holdfast } from "../src/session/holdfast.ts"
 import type { Session } from "../src/session/session.ts"
 import { countO200k } from "../src/tokens/counter.ts"
 import { type ChatMessage, countMessages } from "./chat.ts"
 import { createIds, makeAsk, makeWork } from "./sessions.ts"
 import { createRandom, pick, type Random, writers } from "./texts.ts"
+import { plainMessages } from "./traces.ts"
 
 /**
- * CPU time of a compaction of 150,000 tokens: `node bench/compact-cost.ts [coding|service|prose]`. Cold is the first compaction of a
+ * CPU time of a compaction of 150,000 tokens: `node bench/compact-cost.ts [coding|service|prose]`, or of real traces one after another,
+ * `node bench/compact-cost.ts FILE.jsonl.gz`. Cold is the first compaction of a
  * session whose history the process has not seen, in a process that has compacted others. Warm is the next one of that session: when it
  * has grown to the same size again in one piece, which the process has not seen either, and then when it has grown turn by turn, with a
  * call of the model after each, as sessions do. Background work is waited for before each, and counted with the call that starts it.
@@ -114,9 +119,36 @@ const shown = (name: string, found: readonly Measured[]): string => {
   return `${name} best ${Math.min(...times).toFixed(0)}, median ${median(times).toFixed(0)} (after it ${after.toFixed(0)})`
 }
 
+/** Without the calls at the end that nobody answered. */
+function answered(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  const last = messages.at(-1)
+  return last?.role === "assistant" && last.tool_calls !== undefined ? answered(messages.slice(0, -1)) : messages
+}
+
+/** The traces of a file, each a piece of work, in an order of its own for each session. */
+function workOfTraces(file: string): Work {
+  const traces = gunzipSync(readFileSync(file))
+    .toString()
+    .trim()
+    .split("\n")
+    .map((line) => answered(plainMessages(JSON.parse(line).messages).filter(({ role }) => role !== "system")))
+  let turn = 0
+  return (random, nextId) => {
+    const trace = traces[(turn++ + random(traces.length)) % traces.length] ?? []
+    const ids = new Map<string, string>()
+    const idOf = (id: string): string => ids.get(id) ?? (ids.set(id, nextId()).get(id) || id)
+    return trace.map((message): ChatMessage => {
+      if (message.role === "tool") return { ...message, tool_call_id: idOf(message.tool_call_id) }
+      if (message.role !== "assistant" || message.tool_calls === undefined) return message
+      return { ...message, tool_calls: message.tool_calls.map((call) => ({ ...call, id: idOf(call.id) })) }
+    })
+  }
+}
+
 const asked = process.argv[2]
-for (const [kind, work] of Object.entries(kinds)) {
-  if (asked !== undefined && asked !== kind) continue
+const measured = asked?.endsWith(".gz") === true ? { [basename(asked)]: workOfTraces(asked) } : kinds
+for (const [kind, work] of Object.entries(measured)) {
+  if (asked !== undefined && measured === kinds && asked !== kind) continue
   const [cold, warm, byTurns]: [Measured[], Measured[], Measured[]] = [[], [], []]
   for (let n = 0; n < sessions + warmUps; n++) {
     const random = createRandom(n + 1)

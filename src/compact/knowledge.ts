@@ -3,7 +3,7 @@ import { present } from "../message/present.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 import { digestOf, ownMessage } from "./standing.ts"
 import { writeExtractive } from "./state/extractive.ts"
-import { noteSteps } from "./state/notes.ts"
+import { noteSteps, readAhead } from "./state/notes.ts"
 import type { Note, Summary, SummaryLine } from "./summary/summary.ts"
 import type { CompactChoices } from "./task.ts"
 
@@ -23,10 +23,16 @@ type LearnChoices = Pick<CompactChoices, "schema" | "focus" | "earlier">
 export const readConversation = (conversation: Transcript, choices: LearnChoices): Knowledge =>
   runSteps(readingSteps(conversation, choices))
 
+/** Read what a later reading of the same conversation, and of one that goes on from it, then need not read. */
+export const readingAhead = (conversation: Transcript): Steps<void> => readAhead(spokenIn(conversation))
+
+const spokenIn = (conversation: Transcript): Transcript =>
+  conversation.filter((message) => ownMessage(message) === undefined)
+
 /** The same, some messages at a time. */
 export function* readingSteps(conversation: Transcript, { schema, focus, earlier }: LearnChoices): Steps<Knowledge> {
   const digests = conversation.flatMap((message) => digestOf(message) ?? [])
-  const spoken = conversation.filter((message) => ownMessage(message) === undefined)
+  const spoken = spokenIn(conversation)
   const told = [...(earlier === undefined ? [] : [earlier]), ...digests.map(({ summary }) => summary)]
   const carried = told.length === 0 ? undefined : joined(told, schema)
   const notes = yield* noteSteps(spoken)

@@ -1,3 +1,4 @@
+import { readingAhead } from "../compact/knowledge.ts"
 import type { PlanEvent } from "../compact/plan/event.ts"
 import { documentsIn, markMessages } from "../compact/stack/place-stack.ts"
 import { separate } from "../compact/stack/separate.ts"
@@ -295,6 +296,11 @@ function startBackgroundWork(preparing: Preparing, { budgeted, wire, view }: Out
     live.later("memory", () => flushMemory(live, preparing.call))
   }
   const isWritten = (): boolean => live.queue !== undefined || isSessionSummarizer(live.options.summarizer)
+  // A compaction is near: what it has to read is read now, while the model answers.
+  if (plan.type === "leave" && plan.flush && preparing.call.kind !== "held")
+    live.later("reading", async () => {
+      await runPaced(readingAhead(assemble(preparing.call, "whole").separation.conversation))
+    })
   if (plan.type === "leave" && plan.speculate && isWritten()) {
     live.later("speculation", async () => {
       await beginSummary(preparing, { wire, contextTokens })

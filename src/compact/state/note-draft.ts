@@ -20,7 +20,7 @@ export type NoteDraft = Note & {
 }
 
 /** The note of a draft, or nothing if its own words may not stand. A quotation that may not is left out. */
-export function finish({ quoted, values = false, after = "", otherwise = "", ...note }: NoteDraft): Note | undefined {
+function finish({ quoted, values = false, after = "", otherwise = "", ...note }: NoteDraft): Note | undefined {
   if (!admits(note.text, note.channel === "tool" ? "assistant" : note.channel)) return undefined
   const sources = distinct(note.sources)
   const parts = quoted === undefined ? [] : values ? [quoted] : quotable(quoted)
@@ -29,6 +29,27 @@ export function finish({ quoted, values = false, after = "", otherwise = "", ...
     return { ...note, sources, ...endedBy(note, `${otherwise}${after}`) }
   }
   return { ...note, sources, ...endedBy(note, `: ${told}${after}`), channel: "tool" }
+}
+
+/** What the newest line is worth more than an old one. */
+const recency = 3
+
+/** Messages until that is half: an eighth of the transcript, and never less than five rounds of call, result and answer. */
+const halfLife = (length: number): number => Math.max(16, length / 8)
+
+/** The worth of a line seen from the end of the transcript; a lasting wish does not age. */
+function worthOf({ kind, worth, at }: NoteDraft, length: number): number {
+  return worth + (kind === "wish" ? recency : recency * 2 ** ((at + 1 - length) / halfLife(length)))
+}
+
+/** The worthiest notes, in order of position. */
+export function worthiest(drafts: readonly NoteDraft[], length: number, limit: number): readonly Note[] {
+  const dated = drafts.map((draft) => ({ ...draft, worth: worthOf(draft, length) }))
+  const kept = new Set(dated.toSorted((one, other) => other.worth - one.worth).slice(0, limit))
+  return dated
+    .filter((draft) => kept.has(draft))
+    .flatMap((draft) => finish(draft) ?? [])
+    .sort((one, other) => one.at - other.at)
 }
 
 /** The text and its short form with what follows both. */

@@ -36,7 +36,7 @@ import { callOutcome, withMade } from "./call-outcome.ts"
 import { type Commitment, commitmentDrafts, commitmentsIn } from "./commitments.ts"
 import { sentencesOf } from "./cues.ts"
 import { eachFile } from "./file-states.ts"
-import { finish, type NoteDraft } from "./note-draft.ts"
+import { type NoteDraft, worthiest } from "./note-draft.ts"
 import { type Outcome, outcomeOf, regrets } from "./outcome-of.ts"
 import { isScreen, screenText, withElement } from "./page-elements.ts"
 import { textEnds } from "./result-text.ts"
@@ -69,7 +69,7 @@ import {
   type Values,
   valueDrafts,
 } from "./value-notes.ts"
-import { createWork, type Doing, namesNew, type Run, recordCall, type Work } from "./work.ts"
+import { copyOf, createWork, type Doing, namesNew, type Run, recordCall, type Work } from "./work.ts"
 import { workDrafts } from "./work-drafts.ts"
 import { actsInText, looksSpoken, saidBy, writtenCommand, writtenDeed } from "./written-command.ts"
 
@@ -184,14 +184,38 @@ const beginReading = (home: string | undefined): Reading => ({
   answeredCommand: undefined,
 })
 
-function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]> {
-  const reading = beginReading(homeOf(messages.flatMap(({ parts }) => parts.flatMap(inputOf))))
+/** A reading as far as it has come. Whoever goes on with it takes it: two readers would write into one. */
+type Begun = { reading: Reading | undefined; readonly inText: boolean }
+const begun = createRecall<Begun>()
+
+/** Read a transcript ahead of the time at which its notes are asked for: then only what is new is read. */
+export function* readAhead(messages: Transcript): Steps<void> {
+  yield* readOn(messages)
+}
+
+/** Read all messages, from where an earlier reading of the same ones stopped. */
+function* readOn(messages: Transcript): Steps<Reading> {
+  const home = homeOf(messages.flatMap(({ parts }) => parts.flatMap(inputOf)))
   const inText = actsInText(messages)
+  const known = begun.find(messages, (one) => one.reading?.home === home && one.inText === inText)
+  const isBegun = known !== undefined && known.common === known.of.length
+  const reading = (isBegun ? known.made.reading : undefined) ?? beginReading(home)
+  if (isBegun) known.made.reading = undefined
   for (const [at, message] of messages.entries()) {
+    if (isBegun && at < known.common) continue
     readMessage(reading, message, at, inText)
     yield
   }
-  const { work, drafts, open, answer, talk } = reading
+  begun.keep(messages, { reading, inText })
+  return reading
+}
+
+function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]> {
+  const reading = yield* readOn(messages)
+  const { open, answer, talk } = reading
+  // The reading may go on with the next message: what is only so far is written elsewhere.
+  const work = open.size === 0 ? reading.work : copyOf(reading.work)
+  const drafts = [...reading.drafts]
   for (const { deed, doing } of open.values()) recordCall(work, deed, undefined, doing)
   drafts.push(...runningDrafts(reading.running))
   const isOpen = open.size > 0 || reading.written !== undefined
@@ -202,7 +226,7 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     const carriedOut = (reading.calledSince > answer.at || isWritten) && !isOpen
     drafts.push(...lastDrafts(answer, { carriedOut, isTold: isWritten }))
   }
-  drafts.push(...beforeDrafts(reading))
+  drafts.push(...beforeDrafts({ ...reading, work }))
   // An output tells little to whoever does not see the command before it.
   const last = reading.answeredCommand
   if (last !== undefined && last.doing.at === messages.length - 2) drafts.push(lastCommandDraft(last))
@@ -222,7 +246,7 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
   const changed = work.changes.at(-1)?.at ?? -1
   const { voided, corrections } = reading
   const refuted = { turnedDown, voided, acts: actsOf(work), states, changed, corrections }
-  return keep(
+  return worthiest(
     [
       ...said,
       ...latestThoughts(drafts, talk, refuted),
@@ -569,24 +593,3 @@ const needsQuestion = (text: string): boolean =>
   text.length <= fewWords && !/\d/.test(text) && (weightOf(text) <= nod || leansOn.test(text))
 const fewWords = 160
 const nod = 60
-
-/** What the newest line is worth more than an old one. */
-const recency = 3
-
-/** Messages until that is half: an eighth of the transcript, and never less than five rounds of call, result and answer. */
-const halfLife = (length: number): number => Math.max(16, length / 8)
-
-/** The worth of a line seen from the end of the transcript; a lasting wish does not age. */
-function worthOf({ kind, worth, at }: NoteDraft, length: number): number {
-  return worth + (kind === "wish" ? recency : recency * 2 ** ((at + 1 - length) / halfLife(length)))
-}
-
-/** The worthiest notes, in order of position. */
-function keep(drafts: readonly NoteDraft[], length: number, limit: number): readonly Note[] {
-  const dated = drafts.map((draft) => ({ ...draft, worth: worthOf(draft, length) }))
-  const kept = new Set(dated.toSorted((one, other) => other.worth - one.worth).slice(0, limit))
-  return dated
-    .filter((draft) => kept.has(draft))
-    .flatMap((draft) => finish(draft) ?? [])
-    .sort((one, other) => one.at - other.at)
-}

@@ -63,6 +63,18 @@ export const createWork = (): Work => ({
   branch: undefined,
 })
 
+/** The same, to be written on by itself. */
+export const copyOf = (work: Work): Work => ({
+  ...work,
+  runs: new Map(work.runs),
+  files: new Map(work.files),
+  failures: new Map(work.failures),
+  changes: [...work.changes],
+  contents: new Map(work.contents),
+  swaps: new Map(work.swaps),
+  list: { ...work.list, begun: new Map(work.list.begun) },
+})
+
 /** Changes that are looked through for a fix, and files that it may name. */
 const maxLookedBack = 60
 const maxFixFiles = 3
