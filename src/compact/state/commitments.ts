@@ -13,6 +13,10 @@ import type { NoteDraft } from "./note-draft.ts"
 export type Commitment = {
   readonly sentence: string
   readonly names: readonly string[]
+  /** Sums in it: a call that passes one on carries it out. */
+  readonly sums: readonly string[]
+  /** It names nothing itself: what it is about stood before it. */
+  readonly isVague: boolean
   readonly answer: AssistantStatement
 }
 
@@ -54,20 +58,36 @@ export function commitmentsIn(answer: AssistantStatement): readonly Commitment[]
       !courteous.test(sentence)
     if (!isMeant) return []
     const names = namesIn(sentence)
-    if (names.length > 0) return [{ sentence, names, answer }]
+    const sums = sentence.match(sum) ?? []
+    if (names.length > 0 || sums.length > 0) return [{ sentence, names, sums, isVague: false, answer }]
     // What it is about was said before it.
     const before = `${answer.sentences[n - 1] ?? ""} ${sentence}`.trim()
-    return [{ sentence: before.length <= maxLineLength ? before : sentence, names: namesIn(answer.text), answer }]
+    const told = before.length <= maxLineLength ? before : sentence
+    return [{ sentence: told, names: namesIn(answer.text), sums, isVague: true, answer }]
   })
 }
 
+const sum = /(?<![\d.,])\d{1,3}(?:[.,]\d{3})*[.,]\d{2}(?![\d])/g
+
+type Since = {
+  /** Did the assistant say or pass on a name since? */
+  readonly named: (name: string, at: number) => boolean
+  /** Did a call pass on a value since? */
+  readonly passed: (value: string, at: number) => boolean
+  /** Messages in all. */
+  readonly end: number
+}
+
+/** So many messages later nobody knows what "I'll check this" was about. */
+const vagueFor = 60
+
 /** Those that nothing of what the assistant said or did later took up, as notes. */
-export function commitmentDrafts(
-  commitments: readonly Commitment[],
-  namedSince: (name: string, at: number) => boolean,
-): readonly NoteDraft[] {
+export function commitmentDrafts(commitments: readonly Commitment[], since: Since): readonly NoteDraft[] {
   return commitments
-    .filter(({ names, answer }) => !names.some((one) => namedSince(one, answer.at)))
+    .filter(({ names, sums, isVague, answer: { at } }) => {
+      const isTakenUp = names.some((one) => since.named(one, at)) || sums.some((one) => since.passed(one, at))
+      return !isTakenUp && !(isVague && since.end - at > vagueFor)
+    })
     .slice(-maxCommitments)
     .map(({ sentence, answer: { at, source } }): NoteDraft => {
       const text = `Promised: ${oneLine(sentence, maxLineLength)}`

@@ -232,7 +232,11 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
   if (last !== undefined && last.doing.at === messages.length - 2) drafts.push(lastCommandDraft(last))
   const namedSince = (name: string, at: number): boolean =>
     messages.slice(at + 1).some((message) => names(message, name))
-  drafts.push(...commitmentDrafts(reading.commitments, namedSince))
+  const passed = (value: string, at: number): boolean =>
+    messages
+      .slice(at + 1)
+      .some(({ parts }) => parts.some((part) => part.type === "tool-call" && textOf(part).includes(value)))
+  drafts.push(...commitmentDrafts(reading.commitments, { named: namedSince, passed, end: messages.length }))
   const heard = talk.map(({ at }) => at)
   const isLeft = isListLeft(work.list, heard, messages.length)
   const said = userNotes(talk, {

@@ -1,3 +1,4 @@
+import { nameWords, wordSet } from "../../language/word-forms.ts"
 import { present } from "../../message/present.ts"
 import { code, maxLineLength, oneLine } from "../summary/summary.ts"
 import { toldArguments } from "./call-text.ts"
@@ -5,6 +6,7 @@ import { eachFile, type FileState, fileText } from "./file-states.ts"
 import { isAddress } from "./line-series.ts"
 import type { NoteDraft } from "./note-draft.ts"
 import { isToDo, type TaskList } from "./task-list.ts"
+import verbs from "./tool-verbs.json" with { type: "json" }
 import type { Run, Work } from "./work.ts"
 
 /** What the lines of work are worth; `worthOf` in notes.ts says how time changes it. */
@@ -148,10 +150,23 @@ const echoed = 40
 const notes =
   /^`(?:\w+__|\w+\.)*(?:add|create|write|post|append|insert|log)_(?:\w+_)?(?:notes?|comments?|remarks?|log_entry|journal\w*)\(/
 
+/** What was paid, booked, sent, published or deleted must not be done again; a folder that was made, or a paper put on file, may. */
+function weightOfAct(text: string, calls: boolean): number {
+  if (!calls) return weightyCommand.test(text) ? weighty : slightCommand.test(text) ? slight : 1
+  const words = nameWords(text.slice(1, text.indexOf("(")))
+  if (words.some((word) => slightWords.has(word))) return slight
+  return words.some((word) => weightyWords.has(word)) ? weighty : 1
+}
+const [weighty, slight] = [1.5, 0.7]
+const [weightyWords, slightWords] = [wordSet(...verbs.weighty), wordSet(...verbs.slight)]
+const weightyCommand =
+  /\b(?:git (?:-\S+ \S+ )?(?:push|tag)|(?:npm|pnpm|yarn|cargo|twine|poetry) (?:publish|upload)|(?:terraform|tofu|pulumi) (?:apply|destroy|up)|(?:kubectl|oc) (?:apply|delete|scale|rollout|drain)|helm \S{0,40} ?(?:upgrade|install|uninstall|rollback)|docker (?:push|stack deploy)|gh (?:pr merge|release create)|migrate|alembic upgrade|db:migrate|deploy\w*|systemctl (?:restart|stop)|reboot|sbatch|drop (?:table|database)|delete from)\b/i
+const slightCommand = /^`(?:chmod|mkdir|touch|tar|unzip|ln|git (?:clone|fetch|switch|checkout -b|stash))\b[^;&]*`?$/
+
 function runDraft(run: Run): readonly NoteDraft[] {
   const { text, kind, calls, little, at, sources, outcome, fixed, times, purpose } = run
   const base = { kind, text: times > 1 ? `${text} ×${times}` : text, sources, channel: "assistant", at } as const
-  const scale = little ? 0.3 : notes.test(text) ? 0.5 : 1
+  const scale = little ? 0.3 : notes.test(text) ? 0.5 : kind === "act" ? weightOfAct(text, calls) : 1
   if (outcome === undefined)
     return [{ ...base, state: "pending", worth: worths.error * scale, after: ": no result yet" }]
   const begins = kind === "act" && outcome.sure !== true ? outcome.begins : undefined
