@@ -13,7 +13,7 @@ const maxCommand = 4_000
 
 /** What stands before a program in a step, and is none. */
 const wrapper =
-  /^(?:(?:\w+=\S*|sudo(?: -\S+)*|time|nohup|nice|env|command|exec|npx(?: -y)?|bunx|sshpass -\S+(?: '[^'\n]*')?)\s+)+/
+  /^(?:(?:\w+=(?!\$\()\S*|sudo(?: -\S+)*|time|nohup|nice|env|command|exec|npx(?: -y)?|bunx|sshpass -\S+(?: '[^'\n]*')?)\s+)+/
 
 /** What is run in a container stands behind its name. */
 const inContainer =
@@ -139,7 +139,7 @@ export const withoutPlace = (step: string): string =>
     .replace(settings, "")
     .replace(asksAtPlace, "$1 … ")
     .replace(programAndPlace, (head) => `${/^\S+/.exec(head)} … `)
-const settings = /^(?:\w+=\S{0,80} )+(?=\S)/
+const settings = /^(?:\w+=(?!\$\()\S{0,80} )+(?=\S)/
 /** The client of a database with where it asks, before what it asks. */
 const asksAtPlace =
   /^(psql|mysql|mariadb|sqlcmd|clickhouse-client|mongosh|redis-cli)(?: (?!-(?:c|e|f|Q)\b|--(?:command|execute|file|eval|query)\b)-\S+(?: (?!-)[^\s"']\S{0,80})?){1,10} (?=["'-])/

@@ -48,3 +48,13 @@ test("a promise that names nothing is told with the sentence before it", () => {
   const [line] = promised(assistant("The store room is locked today. I will try again after lunch."), user("Fine."))
   expect(line).toBe("Promised: The store room is locked today. I will try again after lunch.")
 })
+
+test("a promise to pay is kept by the call that pays the sum", () => {
+  const turns = [
+    assistant("As soon as the account is verified I pay the EUR 526.95 and write to you here."),
+    user("Good."),
+  ]
+  expect(promised(...turns).join()).toContain("526.95")
+  const paid = used("approve_payment", { claim_no: "C-1", amount: 526.95 }, '{"payment_id":"PAY-61044"}')
+  expect(promised(...turns, ...paid, assistant("It is out."), user("Thanks. And the van?"))).toEqual([])
+})

@@ -814,3 +814,20 @@ test("what a change was not made to is told beside what it was made to, and a ge
   const rows = '{"count":2,"rows":[{"user":"a","result":"success"},{"user":"b","result":"success"}]}'
   expect(lines(used("mcp__idp__signins", { since: "04:40" }, rows), "act")).toEqual([])
 })
+
+test("what was paid or sent weighs more than a paper that was put on file", () => {
+  const turns = [
+    ...used("add_document", { claim_no: "C-1", upload_id: "U-90311" }, '{"document":"D-1"}'),
+    ...used(
+      "approve_payment",
+      { claim_no: "C-1", amount: 526.95, payee: "Eoin Brannigan" },
+      '{"payment_id":"PAY-61044"}',
+    ),
+    ...used("bash", { command: "chmod 600 id_web" }, ""),
+    ...used("bash", { command: "git push origin main" }, "To git.example:shop.git"),
+  ]
+  const worth = (start: string): number =>
+    notesOf(transcript(user("See to it."), ...turns)).find(({ text: line }) => line.startsWith(start))?.worth ?? 0
+  expect(worth("`approve_payment(")).toBeGreaterThan(1.5 * worth("`add_document("))
+  expect(worth("`git push")).toBeGreaterThan(1.5 * worth("`chmod"))
+})

@@ -250,3 +250,18 @@ test.each([
   ]
   expect(userNotes(talk, standing).find(({ text }) => text === asked)?.state).toBe("withdrawn")
 })
+
+test("a ticket that somebody else has is nothing that is to be done", () => {
+  const talk = [
+    { text: "Make the list fast.", at: 0, source: "m0", isServed: false },
+    {
+      text: "forget csv, oskar has that in KV-640. commit the empty text as KV-890",
+      at: 2,
+      source: "m2",
+      isServed: true,
+    },
+    { text: "now cut the release branch", at: 6, source: "m6", isServed: true },
+  ]
+  const states = userNotes(talk, { ...standing, namedSince: (name) => name !== "KV-640" })
+  expect(states.find(({ text }) => text.startsWith("forget csv"))?.state).toBe("done")
+})

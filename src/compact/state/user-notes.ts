@@ -265,6 +265,10 @@ const acknowledged = /^\W*(?:right|agreed|nice|excellent|very good|good|ok(?:ay)
 export const putsOffSomething = (text: string): boolean => putsOff.test(text)
 const putsOff = new RegExp(`(?<![\\p{L}])${anyOf(lists.putsOff)}(?![\\p{L}])|${anyOf(lists.putsOffIdeographic)}`, "iu")
 
+/** "Forget csv, Oskar has that in KV-640." asks for nothing to be done about it. */
+const letsGo =
+  /^\W*(?:forget|drop|skip|scratch|ignore|never ?mind|leave|vergiss|lass|oublie|laisse|olvida|deja|esquece|deixa|lascia)(?!\p{L})/iu
+
 /** What a ticket or an order is called by. */
 const identifier = /(?<![\w-])(?:[A-Z][A-Z\d]{0,9}-\d{2,9}|[A-Z][A-Z\d]{1,9}-\d|#[A-Z]{0,3}\d{2,12})(?![\w-])/g
 
@@ -367,7 +371,10 @@ const readWords = createRecent((text): Words => {
     asksMore: text.length > longAnswer && sentences.slice(1).some((one) => orders(one) || /[?？]$/.test(one)),
     kind,
     lasting: lasting.map((rule) => rule.text),
-    things: [...filesWanted(sentences), ...sentences.filter(directs).flatMap((one) => one.match(identifier) ?? [])],
+    things: [
+      ...filesWanted(sentences),
+      ...sentences.filter((one) => directs(one) && !letsGo.test(one)).flatMap((one) => one.match(identifier) ?? []),
+    ],
     refused: sentences
       .filter((sentence) => sentence.length <= shortOrder)
       .flatMap((sentence) => [...sentence.matchAll(refusal)].map(([, one, other = ""]) => stemOf(one ?? other))),
