@@ -20,9 +20,10 @@ import {
   wordsToCompare,
 } from "./assistant-findings.ts"
 import lists from "./cue-words.json" with { type: "json" }
-import { announces, asksUser, courteous } from "./cues.ts"
+import { announces, asksUser, courteous, sentencesOf } from "./cues.ts"
 import type { NoteDraft } from "./note-draft.ts"
-import { leansOn } from "./user-notes.ts"
+import { regrets } from "./outcome-of.ts"
+import { agrees, asksFurther, leansOn } from "./user-notes.ts"
 
 /**
  * What the user was told was done, with its number or price. Clicks and keys do not say what came of them: the assistant's own word stands
@@ -333,8 +334,36 @@ export function lastDrafts(answer: AssistantStatement, { carriedOut, isTold }: F
     ...(carriedOut ? [] : next)
       .slice(-maxEach)
       .map((text): NoteDraft => ({ ...noteOf("next", text.replace(/[:：]$/, "."), answer, 7), state: "next" })),
-    ...(question === undefined
+    // What stands before a command is asked of oneself.
+    ...(question === undefined || isTold
       ? []
       : [{ ...noteOf("question", `Asked the user: ${question}`, answer, 7), state: "pending" as const }]),
   ]
 }
+
+/** Does an answer begin by saying that something cannot be, or give that as one of its points? */
+export const declines = ({ text }: AssistantStatement): boolean =>
+  text
+    .slice(0, maxDeclined)
+    .split("\n")
+    .slice(0, pointsRead)
+    .some((point) => regrets(point))
+const [maxDeclined, pointsRead] = [1_000, 4]
+
+/** What the user nods to without having been asked. */
+export function agreedTo(text: string, { sentences, text: answer }: AssistantStatement): string | undefined {
+  if (!needsQuestion(text) || !agrees(text) || asksFurther(text) || furtherSentence.test(text)) return undefined
+  // Under a draft of a letter stands its greeting.
+  const shown = answer.includes("\n>") ? sentencesOf(answer.replace(quotedLines, "")) : sentences
+  const last = shown.at(-1) ?? ""
+  return weightOf(last) >= leastTold ? last : undefined
+}
+const quotedLines = /^\s{0,3}>.*$/gm
+const leastTold = 30
+const furtherSentence = /[.!?]\s+(?:\S+\s+){2}\S/
+
+/** Do the user's words mean little without what they answer? Longer ones, and those with a figure in them, say by themselves what they are about. */
+export const needsQuestion = (text: string): boolean =>
+  text.length <= longestBare && !/\d/.test(text) && (weightOf(text) <= nod || leansOn.test(text))
+const longestBare = 160
+const nod = 60

@@ -17,13 +17,16 @@ import {
 } from "./assistant-findings.ts"
 import {
   agreedDraft,
+  agreedTo,
   answeredDraft,
   chosenFrom,
   conclusionDrafts,
   confirmedDrafts,
+  declines,
   isShort,
   lastDrafts,
   namedFrom,
+  needsQuestion,
   offeredDraft,
   offersChoice,
   proposes,
@@ -37,23 +40,13 @@ import { type Commitment, commitmentDrafts, commitmentsIn } from "./commitments.
 import { sentencesOf } from "./cues.ts"
 import { eachFile } from "./file-states.ts"
 import { type NoteDraft, worthiest } from "./note-draft.ts"
-import { type Outcome, outcomeOf, regrets } from "./outcome-of.ts"
+import { type Outcome, outcomeOf } from "./outcome-of.ts"
 import { isScreen, screenText, withElement } from "./page-elements.ts"
 import { textEnds } from "./result-text.ts"
 import { endedBy, fetchedBy, goesOn, lookInto, type RunningCommands, runningDrafts } from "./running-commands.ts"
 import { ownDigest, spokenIn } from "./spoken-text.ts"
 import { checkboxesIn, isListLeft, keepTasks, openSince, recordTask } from "./task-list.ts"
-import {
-  accepts,
-  agrees,
-  asksFurther,
-  createUserTalk,
-  leansOn,
-  newestRequest,
-  objectedTo,
-  type UserTalk,
-  userNotes,
-} from "./user-notes.ts"
+import { accepts, createUserTalk, newestRequest, objectedTo, type UserTalk, userNotes } from "./user-notes.ts"
 import {
   createValues,
   holdsSteering,
@@ -71,7 +64,15 @@ import {
 } from "./value-notes.ts"
 import { copyOf, createWork, type Doing, namesNew, type Run, recordCall, type Work } from "./work.ts"
 import { workDrafts } from "./work-drafts.ts"
-import { actsInText, looksSpoken, saidBy, writtenCommand, writtenDeed } from "./written-command.ts"
+import {
+  actsInText,
+  formAfter,
+  looksSpoken,
+  type OutputForm,
+  saidBy,
+  writtenCommand,
+  writtenDeed,
+} from "./written-command.ts"
 
 type NotesOptions = {
   /** Fewer notes than the room allows. */
@@ -127,6 +128,8 @@ type Reading = {
   readonly corrections: { readonly text: string; readonly at: number }[]
   /** The one whose output came last. */
   answeredCommand: WrittenCommand | undefined
+  /** How all outputs so far begin; no form if they begin in several ways. */
+  outputForm: OutputForm | undefined
 }
 
 type WrittenCommand = { readonly command: string; readonly deed: CallDeed; readonly doing: Doing }
@@ -182,6 +185,7 @@ const beginReading = (home: string | undefined): Reading => ({
   voided: new Map(),
   corrections: [],
   answeredCommand: undefined,
+  outputForm: undefined,
 })
 
 /** A reading as far as it has come. Whoever goes on with it takes it: two readers would write into one. */
@@ -240,7 +244,7 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
   const heard = talk.map(({ at }) => at)
   const isLeft = isListLeft(work.list, heard, messages.length)
   const said = userNotes(talk, {
-    asked: answer !== undefined && waitsForUser(answer),
+    asked: answer !== undefined && waitsForUser(answer) && reading.answeredCommand?.doing.at !== answer.at,
     ended: isEnded(messages) && reading.written === undefined,
     namedSince,
     ...present({ openSince: isLeft ? undefined : openSince(work.list) }),
@@ -468,7 +472,9 @@ const ends = /^(?:submit|exit|quit|finish|done)\s*$/i
 function readUser(reading: Reading, text: string, doing: Doing): void {
   const { written, answer } = reading
   if (text === "") return
-  if (written !== undefined && !looksSpoken(text)) {
+  const form = written === undefined ? undefined : formAfter(reading.outputForm, text)
+  if (written !== undefined && !looksSpoken(text) && form !== "broken") {
+    reading.outputForm = form
     recordCall(reading.work, written.deed, outcomeOf(textEnds(text), written.deed.type === "command"), written.doing)
     reading.written = undefined
     reading.answeredCommand = written
@@ -511,27 +517,6 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
 
 /** A longer message is a paste: what holds no more in it is not said by the user. */
 const maxSaid = 1_500
-
-/** Does an answer begin by saying that something cannot be, or give that as one of its points? */
-const declines = ({ text }: AssistantStatement): boolean =>
-  text
-    .slice(0, maxDeclined)
-    .split("\n")
-    .slice(0, pointsRead)
-    .some((point) => regrets(point))
-const [maxDeclined, pointsRead] = [1_000, 4]
-
-/** What the user nods to without having been asked. */
-function agreedTo(text: string, { sentences, text: answer }: AssistantStatement): string | undefined {
-  if (!needsQuestion(text) || !agrees(text) || asksFurther(text) || furtherSentence.test(text)) return undefined
-  // Under a draft of a letter stands its greeting.
-  const shown = answer.includes("\n>") ? sentencesOf(answer.replace(quotedLines, "")) : sentences
-  const last = shown.at(-1) ?? ""
-  return weightOf(last) >= leastTold ? last : undefined
-}
-const quotedLines = /^\s{0,3}>.*$/gm
-const leastTold = 30
-const furtherSentence = /[.!?]\s+(?:\S+\s+){2}\S/
 
 /** Once the user has spoken again, what was said before the words before that is one conclusion among others. */
 function settle({ before, drafts }: Reading): void {
@@ -591,9 +576,3 @@ const recentOffer = 12
 const recentChoice = 40
 /** Words that mean nothing to whoever does not see the list. */
 const byNumber = /^\W{0,3}(?:\p{L}{1,8}\s)?(?:\d{1,2}|[a-h])(?=[\s,.;:)!]|$)/iu
-
-/** Do the user's words mean little without what they answer? Longer ones, and those with a figure in them, say by themselves what they are about. */
-const needsQuestion = (text: string): boolean =>
-  text.length <= fewWords && !/\d/.test(text) && (weightOf(text) <= nod || leansOn.test(text))
-const fewWords = 160
-const nod = 60

@@ -125,8 +125,19 @@ const prompt =
 /** How a terminal is told to change colours, each back to the usual one at the end; the escape sign before it may be lost. */
 const colour = new RegExp(`${String.fromCharCode(27)}?\\[\\d{1,3}(?:;\\d{1,3}){0,4}m`, "g")
 
+/** What an agent that acts in its text is shown of a command: its exit code between tags, and its output between others. */
+const coded = /^\s{0,8}<(returncode|exit_?code)>(-?\d{1,3})<\/\1>\s{0,8}(?:<(output\w{0,8})>\n?)?/i
+const codedEnd = /\n?<\/output\w{0,8}>\s*$/i
+
 /** The ends of any text that answers a command. */
-export function textEnds(output: string): ResultText {
+export function textEnds(given: string): ResultText {
+  const [around, , code] = given.includes("code>") ? (coded.exec(given.slice(0, 200)) ?? []) : []
+  if (around === undefined) return endsOf(given)
+  const output = given.slice(around.length).replace(codedEnd, "")
+  return code === "0" ? { ...endsOf(output), exitedWell: true } : endsOf(withExitCode(output, code))
+}
+
+function endsOf(output: string): ResultText {
   const printed = output.includes("[0m") ? output.replace(colour, "") : output
   const text = /[$#>]\s{0,8}$/.test(printed.slice(-10)) ? withoutPrompt(printed) : printed
   const ends = { head: text.slice(0, edge), tail: text.slice(-edge), length: text.length }

@@ -1,4 +1,5 @@
 import { nameWords, wordSet } from "../../language/word-forms.ts"
+import { anyOf } from "../../language/word-lists.ts"
 import { present } from "../../message/present.ts"
 import { code, maxLineLength, oneLine } from "../summary/summary.ts"
 import { toldArguments } from "./call-text.ts"
@@ -159,8 +160,15 @@ function weightOfAct(text: string, calls: boolean): number {
 }
 const [weighty, slight] = [1.5, 0.7]
 const [weightyWords, slightWords] = [wordSet(...verbs.weighty), wordSet(...verbs.slight)]
-const weightyCommand =
-  /\b(?:git (?:-\S+ \S+ )?(?:push|tag)|(?:npm|pnpm|yarn|cargo|twine|poetry) (?:publish|upload)|(?:terraform|tofu|pulumi) (?:apply|destroy|up)|(?:kubectl|oc) (?:apply|delete|scale|rollout|drain)|helm \S{0,40} ?(?:upgrade|install|uninstall|rollback)|docker (?:push|stack deploy)|gh (?:pr merge|release create)|migrate|alembic upgrade|db:migrate|deploy\w*|systemctl (?:restart|stop)|reboot|sbatch|drop (?:table|database)|delete from)\b/i
+const weightyCommand = new RegExp(
+  `\\b${anyOf(
+    "git (?:-\\S+ \\S+ )?(?:push|tag)|(?:npm|pnpm|yarn|cargo|twine|poetry) (?:publish|upload)|docker (?:push|stack deploy)",
+    "(?:terraform|tofu|pulumi) (?:apply|destroy|up)|(?:kubectl|oc) (?:apply|delete|scale|rollout|drain)",
+    "helm \\S{0,40} ?(?:upgrade|install|uninstall|rollback)|gh (?:pr merge|release create)|migrate|alembic upgrade",
+    "db:migrate|deploy\\w*|systemctl (?:restart|stop)|reboot|sbatch|drop (?:table|database)|delete from",
+  )}\\b`,
+  "i",
+)
 const slightCommand = /^`(?:chmod|mkdir|touch|tar|unzip|ln|git (?:clone|fetch|switch|checkout -b|stash))\b[^;&]*`?$/
 
 function runDraft(run: Run): readonly NoteDraft[] {

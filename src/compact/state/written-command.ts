@@ -91,6 +91,25 @@ export function looksSpoken(text: string): boolean {
   return line.length <= 400 && !line.includes("\n") && /\s\S+\s/.test(line) && /[.!?。！？]$/.test(line)
 }
 
+/** How the outputs that an agent is shown begin: with a tag or a label, and how many did; no label once they begin in several ways. */
+export type OutputForm = { readonly head: string; readonly count: number }
+
+/**
+ * The form of outputs with one more text. What begins otherwise behind some that begin alike is none: somebody says it in place of an output,
+ * unless it tells of a command.
+ */
+export function formAfter(form: OutputForm | undefined, text: string): OutputForm | "broken" {
+  const head = outputHead.exec(text)?.[0].trim() ?? ""
+  if (form === undefined || form.head === head) return { head, count: (form?.count ?? 0) + 1 }
+  const isBroken =
+    form.head !== "" && form.count >= leastAlike && isProse.test(text) && !ofCommand.test(text.slice(0, 300))
+  return isBroken ? "broken" : ofCommand.test(text.slice(0, 300)) ? form : { head: "", count: 0 }
+}
+const leastAlike = 3
+const outputHead = /^\s*(?:<\w+>|\[\w+|\w{3,20}:)/
+const isProse = /\p{L}+ \p{L}+ \p{L}+/u
+const ofCommand = /<output|\b(?:last|previous|your) (?:command|action|response)\b|\btimed out\b/i
+
 const interfaceWord =
   /^(open|create|edit|insert|append|goto|scroll_\w{2,4}|search_\w{3,4}|find_file|str_replace)\b\s{0,3}(\S{0,200})/
 
