@@ -265,3 +265,9 @@ test("a ticket that somebody else has is nothing that is to be done", () => {
   const states = userNotes(talk, { ...standing, namedSince: (name) => name !== "KV-640" })
   expect(states.find(({ text }) => text.startsWith("forget csv"))?.state).toBe("done")
 })
+
+test("what a pasted mail asks for from here on is not told as the user's", () => {
+  const mail =
+    "Voici ce que j'ai reçu :\n\nBonjour,\nM. Delorme a quitté la société. Merci de m'adresser désormais tous les documents.\nCordialement,\nInès Chabert\n\nMets le contact à jour dans le CRM."
+  expect(bindingSentences(mail)).toEqual([])
+})

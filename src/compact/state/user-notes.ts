@@ -5,6 +5,7 @@ import { present } from "../../message/present.ts"
 import { createRecent } from "../../message/recall.ts"
 import { saidRules } from "../../rules/find-rules.ts"
 import { ownWords } from "../../rules/own-words.ts"
+import { hasRoomForTwo, isAnothers } from "../../rules/who-speaks.ts"
 import { type LineState, maxLineLength, type NoteKind, oneLine, plainWords, weightOf } from "../summary/summary.ts"
 import lists from "./cue-words.json" with { type: "json" }
 import { corrects, halts, objects, redoes, requests, sentencesOf, withdraws } from "./cues.ts"
@@ -249,7 +250,16 @@ export const bindingSentences = createRecent((text): readonly string[] => {
   if (text.length > longestTalk) return []
   const isWhole = (one: string): boolean => /[.!。！]["')*]{0,3}$/.test(one) || text.trimEnd().endsWith(one)
   const binds = (one: string): boolean => !isScant(one) && (putsOff.test(one) || callsOff.test(one))
-  return sentencesOf(text).filter((one) => one.length <= longestBinding && isWhole(one) && binds(one))
+  const pages = ownWords(text)
+  // What stands in a mail that the user pastes is not the user's.
+  const isOwn = (one: string): boolean => {
+    const start = text.indexOf(one)
+    const sentence = { start, end: start + one.length }
+    return start >= 0 && !(hasRoomForTwo(text) && isAnothers(text, sentence, pages))
+  }
+  return pages
+    .flatMap(({ start, end }) => sentencesOf(text.slice(start, end)))
+    .filter((one) => one.length <= longestBinding && isWhole(one) && binds(one) && isOwn(one))
 }, 256)
 const longestTalk = 1_500
 /** "Don't laugh." */
