@@ -98,8 +98,8 @@ const lastQuestion = createPerObject((sentences: readonly string[]): string | un
   const at = asked >= 0 ? asked : sentences.findLastIndex((one, n) => n >= sentences.length - 2 && asksFor.test(one))
   const question = sentences[at]
   if (question === undefined) return undefined
-  const isBare = weightOf(question) <= fewWords
-  const before = isBare ? leadUpTo(sentences.slice(0, at)) : leansOn.test(question) ? sentences[at - 1] : undefined
+  const leans = weightOf(question) <= fewWords || leansOn.test(question)
+  const before = yesOrNo.test(question) ? leadUpTo(sentences.slice(0, at)) : leans ? sentences[at - 1] : undefined
   const around = [before, question, sentences[at + 1]].filter((one) => one !== undefined).filter((one) => !isField(one))
   const told = around.filter((sentence) => sentence === question || !courteous.test(sentence)).join(" ")
   if (told.length <= maxQuestion) return oneLine(told, maxQuestion)
@@ -109,6 +109,15 @@ const lastQuestion = createPerObject((sentences: readonly string[]): string | un
     ? oneLine(question, maxQuestion)
     : oneLine(`… ${endOf(before, room)} ${question}`, maxQuestion)
 })
+
+/** A question that says nothing of what it asks. */
+const yesOrNo = new RegExp(
+  `^\\W*(?:${anyOf(
+    "yes or no|yes/no|ok(?:ay)?|agreed|(?:is )?(?:that|this) (?:ok(?:ay)?|fine|right|all right|correct)|shall i|may i|go ahead",
+    "ja oder nein|einverstanden|passt das|in ordnung|oui ou non|d['’]accord|sí o no|de acuerdo|sim ou não|sì o no|va bene|ja of nee",
+  )})\\W*$`,
+  "iu",
+)
 
 /** What a bare "Yes or no?" asks about: the sentence before it, and where that is short those before that. */
 function leadUpTo(sentences: readonly string[]): string | undefined {
