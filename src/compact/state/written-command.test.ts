@@ -37,8 +37,13 @@ test("what tells of a command is an output in another form", () => {
   expect(notes.filter(({ channel, text: line }) => channel === "user" && line.includes("timed out"))).toEqual([])
 })
 
-test("outputs that begin in several ways have no form to break", () => {
-  const texts = ["total 0", "Error: x", "[info] y", "Please stop and look at the other file first."]
+test.each([
+  [["total 0", "Error: x", "[info] y"]],
+  [["bash: a: command not found", "bash: b: command not found", "bash: c: command not found"]],
+  [["<html>a</html>", "<html>b</html>", "<html>c</html>"]],
+  [["<output>a</output>", "total 0", "<output>b</output>", "<output>c</output>", "<output>d</output>"]],
+])("what programs print first is no form to break: %j", (outputs) => {
+  const texts = [...outputs, "Please stop and look at the other file first."]
   let form: ReturnType<typeof formAfter> | undefined
   for (const one of texts) {
     form = formAfter(form === "broken" ? undefined : form, one)

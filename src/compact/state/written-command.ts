@@ -91,12 +91,12 @@ export function looksSpoken(text: string): boolean {
   return line.length <= 400 && !line.includes("\n") && /\s\S+\s/.test(line) && /[.!?。！？]$/.test(line)
 }
 
-/** How the outputs that an agent is shown begin: with a tag or a label, and how many did; no label once they begin in several ways. */
+/** The tag or label with which a harness begins every output that it shows, and how many began with it; none once one began otherwise. */
 export type OutputForm = { readonly head: string; readonly count: number }
 
 /**
- * The form of outputs with one more text. What begins otherwise behind some that begin alike is none: somebody says it in place of an output,
- * unless it tells of a command.
+ * The form of outputs with one more text. What begins otherwise, where every output so far began with a harness's own label, is none: somebody
+ * says it in place of an output, unless it tells of a command. What a program prints first is no such label.
  */
 export function formAfter(form: OutputForm | undefined, text: string): OutputForm | "broken" {
   const head = outputHead.exec(text)?.[0].trim() ?? ""
@@ -106,7 +106,8 @@ export function formAfter(form: OutputForm | undefined, text: string): OutputFor
   return isBroken ? "broken" : ofCommand.test(text.slice(0, 300)) ? form : { head: "", count: 0 }
 }
 const leastAlike = 3
-const outputHead = /^\s*(?:<\w+>|\[\w+|\w{3,20}:)/
+const outputHead =
+  /^\s*(?:<(?:return_?code|exit_?code|output|stdout|observation|results?|response|tool_\w{1,20}|command_\w{1,20}|execution\w{0,20})>|(?:observation|execution (?:logs?|result|output)|command output|tool (?:result|output)|return_?code|exit_?code)\b)/i
 const isProse = /\p{L}+ \p{L}+ \p{L}+/u
 const ofCommand = /<output|\b(?:last|previous|your) (?:command|action|response)\b|\btimed out\b/i
 
