@@ -196,8 +196,10 @@ export function readHandoff(
   const digestUnits = digest.split("\n").map(flat)
   const isTold = ({ tool, values }: Act): boolean => {
     const holds = (unit: string): boolean => values.every((value) => unit.includes(flat(value)))
+    // The name of an MCP server says nothing of the act.
+    const own = tool?.split("__").at(-1)
     return (
-      shownUnits.some(holds) || digestUnits.some((unit) => holds(unit) && (tool === undefined || unit.includes(tool)))
+      shownUnits.some(holds) || digestUnits.some((unit) => holds(unit) && (own === undefined || unit.includes(own)))
     )
   }
   const share = <Item>(items: readonly Item[], holds: (item: Item) => boolean): Count => ({

@@ -320,3 +320,18 @@ test("where there is little room, what the user called off or forbade stands bef
   expect(told).toContain("Leave the old key active.")
   expect(told).toContain("The panel: forget it, Hanna made one herself.")
 })
+
+test("command lines are told in few words before any takes more, so that files have room", () => {
+  const acts = Array.from({ length: 20 }, (_, n) =>
+    line(
+      `\`git commit -qam 'feat(part-${n}): the rows of part ${n} are read once and kept with their names'\`: commit a${n}b7c${n}d`,
+      10,
+    ),
+  )
+  const files = Array.from({ length: 12 }, (_, n) =>
+    line(`\`src/part-${n}/rows.ts\`: created (+${n}0: rows, names, kept)`, 6),
+  )
+  const composed = compose(handoff({ acts, files_and_code: files }), 1000)
+  expect(linesIn(composed, "acts")).toHaveLength(20)
+  expect(linesIn(composed, "files_and_code").length).toBeGreaterThan(9)
+})

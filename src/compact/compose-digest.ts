@@ -2,7 +2,7 @@ import { tokens } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { createPerObject } from "../message/recall.ts"
 import { allCandidates, type Candidate, type DigestMeter, isActs, isUsersWords, rankedIn } from "./digest-candidates.ts"
-import { type OfferOptions, offersOf, takeOffers, valueTokens } from "./digest-offers.ts"
+import { essentialOf, type OfferOptions, offersOf, takeOffers, valueTokens } from "./digest-offers.ts"
 import { fitForData } from "./gate/gate-summary.ts"
 import type { Knowledge } from "./knowledge.ts"
 import { defaultShares } from "./plan/share.ts"
@@ -63,7 +63,7 @@ const maxTries = 5
 
 /** The best digest that fits, or nothing if not even its frame does: what is wanted, what was done, where it stopped, and then values. */
 export const composeDigest = (knowledge: Knowledge, needs: DigestSource & DigestNeeds): Composed | undefined =>
-  digestComposer(knowledge, needs)(needs)
+  digestComposer(knowledge, needs).compose(needs)
 
 /**
  * Composes digests of one conversation. The order in which lines and values are told depends on no budget, and each digest is a beginning
@@ -72,7 +72,7 @@ export const composeDigest = (knowledge: Knowledge, needs: DigestSource & Digest
 export function digestComposer(
   knowledge: Knowledge,
   source: DigestSource,
-): (needs: DigestNeeds) => Composed | undefined {
+): { readonly compose: (needs: DigestNeeds) => Composed | undefined; readonly essentialTokens: number } {
   const { schema } = knowledge.summary
   const all = allCandidates(knowledge.summary, source)
   const values = rankRecords(
@@ -85,7 +85,8 @@ export function digestComposer(
       waits: isOwnWork,
     },
   )
-  return (needs) => {
+  const essentialTokens = all.reduce((sum, one) => sum + essentialOf(one), 0)
+  const compose = (needs: DigestNeeds): Composed | undefined => {
     const { budgetTokens } = needs
     const write = (filled: Filled, brief: boolean): Composed => {
       const digest: Digest = {
@@ -126,6 +127,7 @@ export function digestComposer(
     if (tells || !candidates.some(isUsersWords)) return best
     return leastDigest(candidates, budgetTokens, source.meter, (sections) => write({ sections, isWhole: false }, brief))
   }
+  return { compose, essentialTokens }
 }
 
 /** Where next to nothing fits: the beginning of what the user wants with where it stopped, the beginning alone, or nothing at all. */

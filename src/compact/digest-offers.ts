@@ -27,8 +27,9 @@ const tierOrder = [
   { tier: "rules", most: 0.25 },
   { tier: "stop", most: 0.6 },
   { tier: "asked", most: 0.15 },
-  { tier: "acts", most: 0.92 },
+  { tier: "briefActs", most: 0.92 },
   { tier: "files", most: 0.6 },
+  { tier: "acts", most: 0.92 },
   { tier: "results", most: 0.3 },
   { tier: "facts", most: 0.25 },
   { tier: "excerpts", most: 0.35 },
@@ -152,11 +153,25 @@ const listSizes = [120]
  * once what was found has.
  */
 const actSizes = [44, 64, 96] as const
+/**
+ * Of a command line that went well so few tokens say what it did: files have their room before more of it is told. A call is known by what it
+ * is about, and a failure by its reason.
+ */
+const commandTokens = 24
 
 /** What the user said first, and each request with a known end, are told in so few tokens before acts take the room. */
 const askedTokens = 32
 /** What the user called off or forbade is told in so few. */
 const bindingTokens = 64
+
+/** What a line takes of a digest that tells all that must be told: what the user said and wants, what was done, and what became of files. */
+export function essentialOf({ tier, section, line, cost }: Candidate): number {
+  if (tier === "rules" || tier === "stop" || tier === "words") return Math.min(cost, wholeWords)
+  if (tier === "acts") return Math.min(cost, actSizes[0])
+  return tier === "work" && isFiles(section) && !isRead(line.text) ? Math.min(cost, fileTokens) : 0
+}
+/** A path and what became of it. */
+const fileTokens = 24
 
 export type OfferOptions = {
   readonly brief: boolean
@@ -168,6 +183,14 @@ export type OfferOptions = {
 }
 
 type TierForms = Readonly<Record<Exclude<OrderedTier, "facts">, readonly Candidate[]>>
+
+/** The first form of an act that is told. */
+function briefAct(one: Candidate, meter: DigestMeter): readonly Candidate[] {
+  const size = isCall.test(one.line.text) || one.line.state === "failed" ? actSizes[0] : commandTokens
+  const form = one.cost <= size ? one : fitted(one, size, meter)
+  return form.cost <= size ? [form] : []
+}
+const isCall = /^`[\w.:-]{1,80}\(/
 
 const isTellable = (one: Candidate): boolean => !isUsersWords(one) || one.cost <= mostWords
 
@@ -191,7 +214,11 @@ function formsOfTiers(candidates: readonly Candidate[], { meter, stands, rules }
     lines.map((one) => fitted(one, askedTokens, meter)).filter(({ cost }) => cost <= askedTokens)
   const found = rankedIn(candidates, "found")
   const work = rankedIn(candidates, "work")
-  const acts = formsOf(rankedIn(candidates, "acts"), actSizes, meter)
+  const done = rankedIn(candidates, "acts")
+  const briefActs = done.flatMap((one) => briefAct(one, meter))
+  // What was offered before is not offered again: it would take nothing, and so come before everything.
+  const briefCosts = new Map(briefActs.map((one) => [keyOf(one), one.cost]))
+  const acts = formsOf(done, actSizes, meter)
   const isChange = ({ section, line }: Candidate): boolean => isFiles(section) && !isRead(line.text)
   const isOnlyRead = ({ section, line }: Candidate): boolean =>
     isPages(line.text) || (isFiles(section) && isRead(line.text))
@@ -203,7 +230,8 @@ function formsOfTiers(candidates: readonly Candidate[], { meter, stands, rules }
       ...bindingExcerpts(candidates, { meter, ...present({ rules }) }).filter(({ cost }) => cost <= bindingTokens),
       ...briefly(requested),
     ],
-    acts: acts.filter(({ cost }) => cost <= actSizes[0]),
+    briefActs,
+    acts: acts.filter((one) => one.cost <= actSizes[0] && one.cost > (briefCosts.get(keyOf(one)) ?? 0)),
     longer: [
       ...said.filter(({ cost }) => cost > wholeWords),
       ...acts.filter(({ cost }) => cost > actSizes[0] && cost <= actSizes[2]),
@@ -243,9 +271,9 @@ export function offersOf(candidates: readonly Candidate[], allValues: number, op
     opened.add(section)
     return cost
   }
-  const asWords = new Map<string, number>()
+  const [asWords, asActs] = [new Map<string, number>(), new Map<string, number>()]
   const takenIn = (tier: OrderedTier): Map<string, number> =>
-    tier === "asked" || tier === "words" ? asWords : new Map()
+    tier === "asked" || tier === "words" ? asWords : tier === "briefActs" || tier === "acts" ? asActs : new Map()
   const steps = tierOrder.map(({ tier }) => (tier === "facts" ? [] : stepsOf(formsIn[tier], headOnce, takenIn(tier))))
   const totals = tierOrder.map(({ tier }, at) => (tier === "facts" ? allValues : (steps[at]?.at(-1)?.upTo ?? 0)))
   const main = steps.flatMap((own, at) =>

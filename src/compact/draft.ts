@@ -114,18 +114,23 @@ function* draftSteps(scene: Scene, knowledge: Knowledge, plan: DraftPlan): Steps
   const taken = argumentNames(scene.request.tools, scene.conversation)
   const { rules = scene.choices.pins.map(({ text }) => text) } = scene.choices
   const mostTokens = Math.min(plan.mostTokens ?? Number.POSITIVE_INFINITY, mostDigestTokens(plan.limitTokens))
-  const reserve =
-    plan.digestShare === undefined ? digestReserve(free, scene.outsideTokens - mandatory) : free * plan.digestShare
-  const composer = digestComposer(knowledge, {
+  const { compose: composer, essentialTokens } = digestComposer(knowledge, {
     meter,
     arguments: taken,
     isNamed: namedLately(scene.conversation),
     rules,
   })
+  const reserve =
+    plan.digestShare === undefined
+      ? digestReserve(free, scene.outsideTokens - mandatory, essentialTokens)
+      : free * plan.digestShare
   const later = scene.conversation.slice((latestSpoken(scene.conversation) ?? scene.conversation.length) + 1)
-  function* compose(shown: Transcript, cut: ReadonlySet<string>, budgetTokens: number): Steps<Composed | undefined> {
+  function* compose({ kept: groups, micro }: Tail, budgetTokens: number): Steps<Composed | undefined> {
+    const shown = messagesOf(scene, applyEdits(scene.conversation, micro), groups)
     const kept = new Set(shown.map(({ id }) => id))
+    const cut = wordsCut(scene, micro)
     const stands = standingInMessages(shown)
+    const gone = scene.conversation.filter(({ id }) => !kept.has(id))
     yield
     return composer({
       budgetTokens: Math.min(mostTokens, budgetTokens),
@@ -133,7 +138,7 @@ function* draftSteps(scene: Scene, knowledge: Knowledge, plan: DraftPlan): Steps
       shown: new Set([...kept].filter((id) => !cut.has(id))),
       behind: new Set(later.flatMap(({ id }) => (kept.has(id) ? [] : [id]))),
       stands,
-      ...present({ recall: scene.choices.rangeHandleOf?.(scene.conversation.filter(({ id }) => !kept.has(id))) }),
+      ...present({ recall: scene.choices.rangeHandleOf?.(gone.length > 0 ? gone : editedIn(scene, micro)) }),
     })
   }
   yield
@@ -143,8 +148,7 @@ function* draftSteps(scene: Scene, knowledge: Knowledge, plan: DraftPlan): Steps
     mostTokens,
     mayKeepAll: scene.held || plan.mayKeepAll,
     carriedTokens: carried.reduce((sum, message) => sum + meter.message(message), 0),
-    compose: ({ kept, micro }, budgetTokens) =>
-      compose(messagesOf(scene, applyEdits(scene.conversation, micro), kept), wordsCut(scene, micro), budgetTokens),
+    compose,
   })
   if (chosen === undefined) return undefined
   yield
@@ -157,6 +161,12 @@ function* draftSteps(scene: Scene, knowledge: Knowledge, plan: DraftPlan): Steps
     edits: [...pins, ...editsOf(scene, { ...chosen, micro: edits }, plan)],
     ...present({ digest: chosen.composed?.digest }),
   }
+}
+
+/** The messages that are shown in part. */
+function editedIn({ conversation }: Scene, micro: readonly Edit[]): Transcript {
+  const ids = new Set<string>(micro.flatMap((edit) => ("messageId" in edit ? [edit.messageId] : [])))
+  return conversation.filter(({ id }) => ids.has(id))
 }
 
 /** Older messages of the user that are shown in part: what they say is told as if they were not there. */
@@ -248,13 +258,17 @@ function chooseTail(choosing: Choosing, roomTokens: number, uses: "groups" | "al
   const tail = tailOf(choosing, kept, whole)
   const showsPart = scene.choices.entry.showsPart === true && !(plan.unread !== undefined && uses === "all room")
   if (kept.size >= sized.length - 1) {
-    // A digest stands for something: only what it leaves over goes to a part of the last group that it could stand for whole.
-    const all = showsPart && uses === "all room" ? withPartOfNext(choosing, tail, roomTokens, uses) : tail
-    return wholeResults(choosing, all, roomTokens)
+    const all = wholeResults(choosing, tail, roomTokens)
+    // A digest stands for something. Only where that leaves much of the room empty, a part of the last group stays as well.
+    if (!showsPart || uses === "groups" || all.tokens >= roomTokens * wellUsed) return all
+    return wholeResults(choosing, withPartOfNext(choosing, tail, roomTokens, uses), roomTokens)
   }
   if (atWall) return uses === "groups" ? tail : wholeResults(choosing, tail, roomTokens)
   return showsPart ? withPartOfNext(choosing, tail, roomTokens, uses) : tail
 }
+
+/** So much of a room is well used. */
+const wellUsed = 0.7
 
 /** Groups that stay, results of theirs that stay whole though they are long, and: do the other results come before any older group? */
 type Stretch = { readonly kept: ReadonlySet<number>; readonly whole: readonly Edit[]; readonly atWall: boolean }

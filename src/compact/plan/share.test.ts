@@ -73,3 +73,18 @@ test("a larger budget leaves no less to messages and no less to the digest", () 
     }),
   )
 })
+
+test("what must be told takes its room of a digest, and more room never leaves messages less", () => {
+  expect(digestReserve(3000, 12_000, 2400)).toBe(2400)
+  expect(digestReserve(3000, 12_000, 20_000)).toBe(2550)
+  expect(digestReserve(3000, 12_000, 0)).toBe(digestReserve(3000, 12_000))
+  for (const essential of [0, 500, 3000, 20_000]) {
+    let [before, left] = [0, 0]
+    for (let free = 100; free < 12_000; free += 100) {
+      const reserve = digestReserve(free, 12_000, essential)
+      expect(reserve).toBeGreaterThanOrEqual(before)
+      expect(free - reserve).toBeGreaterThanOrEqual(left - 1)
+      ;[before, left] = [reserve, free - reserve]
+    }
+  }
+})

@@ -24,16 +24,21 @@ const mostOfOld = 0.21
 /** In a small context a digest of this size is worth more than any message. */
 const smallTokens = 280
 
+/** Where what must be told needs it, a digest takes so much of the room; the rest shows where the work stopped. */
+const essentialShare = 0.85
+
 /**
  * What is held back for the digest of what is free for old material: the less may stay of it, the larger the share that the digest is
- * worth. It grows with the room, and so does what it leaves to messages; what it does not need goes to messages as well.
+ * worth, and in any case what it takes to tell what the user said, what was done and what became of files. It grows with the room, and so
+ * does what it leaves to messages; what it does not need goes to messages as well.
  */
-export function digestReserve(freeTokens: number, oldTokens: number): number {
+export function digestReserve(freeTokens: number, oldTokens: number, essentialTokens = 0): number {
   const old = Math.max(1, oldTokens)
   const kept = freeTokens / old
   const grown = Math.min(kept, 0.4)
   const usual = Math.min(0.75 * grown, grown * (0.8 - grown)) + Math.max(0, kept - 0.4) * 0.25
-  return Math.max(Math.min(0.9 * freeTokens, smallTokens), old * Math.min(usual, mostOfOld))
+  const essential = Math.min(essentialTokens, freeTokens * essentialShare)
+  return Math.max(Math.min(0.9 * freeTokens, smallTokens), old * Math.min(usual, mostOfOld), essential)
 }
 
 /**
