@@ -127,10 +127,7 @@ const listCount = 200
 
 /** A rule of the user's own on the line before or behind something that the user asks for, each from another message. */
 function ownBeside(messages: readonly Message[]): readonly Message[] {
-  const isLine = ({ text, pasted }: Message): boolean =>
-    pasted.length === 0 && text.length <= 200 && !text.includes("\n")
-  const asked = messages.filter((message) => isLine(message) && message.own.length === 0)
-  const stated = messages.filter(({ own, ...message }) => isLine({ own, ...message }) && own.length > 0)
+  const { asked, stated } = linesIn(messages, 200)
   return stated.flatMap(({ text, own }, n): readonly Message[] => {
     if (n % besideEvery !== 0) return []
     const others = (n / besideEvery) % 5 === 0 ? stated : asked
@@ -144,11 +141,17 @@ function ownBeside(messages: readonly Message[]): readonly Message[] {
   })
 }
 
+/** Messages of one line: those that ask for something, and those that state a rule. */
+function linesIn(messages: readonly Message[], maxLength: number) {
+  const lines = messages.filter(
+    ({ text, pasted }) => pasted.length === 0 && text.length <= maxLength && !text.includes("\n"),
+  )
+  return { asked: lines.filter(({ own }) => own.length === 0), stated: lines.filter(({ own }) => own.length > 0) }
+}
+
 /** The same on a line of its own amid many lines, as in a long account of what is to be done. */
 function ownAmid(messages: readonly Message[]): readonly Message[] {
-  const lines = messages.filter(({ text, pasted }) => pasted.length === 0 && text.length <= 200 && !text.includes("\n"))
-  const asked = lines.filter(({ own }) => own.length === 0)
-  const stated = lines.filter(({ own }) => own.length > 0)
+  const { asked, stated } = linesIn(messages, 200)
   return stated.flatMap(({ text, own }, n): readonly Message[] => {
     if (n % amidEvery !== 0) return []
     const turn = n / amidEvery
@@ -161,11 +164,10 @@ function ownAmid(messages: readonly Message[]): readonly Message[] {
     return [{ text: whole, own: spans, pasted: [], weight: lineWeight }]
   })
 }
+
 /** The same in a paragraph that begins with something asked for, with another one behind it. */
 function ownBetween(messages: readonly Message[]): readonly Message[] {
-  const lines = messages.filter(({ text, pasted }) => pasted.length === 0 && text.length <= 160 && !text.includes("\n"))
-  const asked = lines.filter(({ own }) => own.length === 0)
-  const stated = lines.filter(({ own }) => own.length > 0)
+  const { asked, stated } = linesIn(messages, 160)
   return stated.flatMap(({ text, own }, n): readonly Message[] => {
     if (n % betweenEvery !== 0) return []
     const turn = n / betweenEvery

@@ -3,6 +3,11 @@ import { isAmong, type Reading, textMark } from "./word-classes.ts"
 import { hasAny, hashFactor, hashStart, lengthBits, lengthMask, wordField, wordFlag, wordLength } from "./word-facts.ts"
 import { type ClassSet, classNames, classSet, sharesClass } from "./word-table.ts"
 
+/**
+ * What the model reads of a sentence, as numbers of features. The file is long because the features are one table: the training and the
+ * finder have to number them alike, and all of them are made in one set of arrays.
+ */
+
 /** A sentence of a speaker as the model reads it, with what stands around it. */
 export type StatementView = {
   /** Folded, in lower case, with code, links, quotations and numbers put aside. */

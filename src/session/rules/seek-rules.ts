@@ -24,6 +24,11 @@ import { isObject } from "../../wire/json.ts"
 import type { RuleBody } from "../log/entry.ts"
 import words from "./notice-words.json" with { type: "json" }
 
+/**
+ * Which texts of a session are looked through for rules, and what is found in them. The file is long because the kinds of text (notices,
+ * summaries, outputs, files of instructions, a user's words) are told from one another in one order, each by what the others are not.
+ */
+
 /** Characters at the start of a message that show whether it is a notice, which says so first. */
 const maxNotice = 300
 const maxNoticeHead = 700
