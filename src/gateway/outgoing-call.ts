@@ -112,8 +112,11 @@ export async function openOutgoingCall(deps: OutgoingDeps, incomingCall: Incomin
   return callAtOnce(deps, incomingCall, { session: located.session.id, request: located.request, located })
 }
 
-/** How long a fast-path request waits for the operator's rules from the store. After that it is forwarded with the last known rules. */
-const maxRefreshMs = 500
+/**
+ * How long a fast-path request waits for the operator's rules. After that it is forwarded with the last known rules. A directory that just
+ * changed is read once it has been quiet for a moment, which takes up to half a second by itself, and longer on a busy machine.
+ */
+const maxRefreshMs = 3_000
 /** The wait is measured in pieces: one that took far longer than this shows that the process was held up, and not the store. */
 const pieceMs = 50
 
