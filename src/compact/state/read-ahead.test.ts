@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { bodyIn, conversation } from "../../../test/support/conversations.ts"
 import { realTraces, withoutCorpus } from "../../../test/support/corpus.ts"
-import { fc } from "../../../test/support/property.ts"
+import { fc, sampleOf } from "../../../test/support/property.ts"
 import type { Transcript } from "../../message/message.ts"
 import { runSteps } from "../../message/steps.ts"
 import { decodeRequest } from "../../wire/decode.ts"
@@ -34,7 +34,7 @@ test("in pieces of any size", () => {
   )
 })
 
-test.each(realTraces().map(({ file, id, messages }) => [`${file} ${id}`, messages] as const))(
+test.each(sampleOf(realTraces(), 3).map(({ file, id, messages }) => [`${file} ${id}`, messages] as const))(
   `in thirds of a real trace: %s${withoutCorpus}`,
   (_, messages) => {
     const body = JSON.stringify({ messages })
