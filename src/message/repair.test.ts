@@ -11,7 +11,7 @@ import {
 } from "../../test/support/transcripts.ts"
 import { unfence } from "./fence.ts"
 import { type CheckOptions, checkTranscript, isEmpty } from "./group.ts"
-import type { Message, Part, Transcript } from "./message.ts"
+import { type Message, messageId, type Part, type Transcript } from "./message.ts"
 import { createFreshIds, missingResult, repair, replayRepair } from "./repair.ts"
 
 describe("calls whose results may still come", () => {
@@ -332,6 +332,21 @@ describe("for any transcript", () => {
         expect(texts(repair(messages, { ended: true, adjacent: "own" }).messages).toSorted()).toEqual(
           texts(messages).toSorted(),
         )
+      }),
+    )
+  })
+  test("one that goes on is repaired as it would be at once", () => {
+    const turn = (at: number) => (messages: Transcript) =>
+      messages.map((one): Message => ({ ...one, id: messageId(`${one.id}.${at}`) }))
+    const turns = fc
+      .array(fc.oneof({ weight: 3, arbitrary: goodTranscript }, brokenTranscript), { maxLength: 5 })
+      .map((some) => some.flatMap((messages, at) => turn(at)(messages)))
+    fc.assert(
+      fc.property(turns, options, fc.integer({ min: 1, max: 4 }), (messages, asked, pace) => {
+        for (let length = pace; length < messages.length + pace; length += pace) {
+          const some = messages.slice(0, length)
+          expect(repair(some, asked)).toEqual(repair(structuredClone(some), asked))
+        }
       }),
     )
   })

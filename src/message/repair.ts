@@ -1,6 +1,16 @@
 import { assert } from "./assert.ts"
 import { quote } from "./fence.ts"
-import { abandonedCalls, type CheckOptions, findParted, isEmpty, isMisplaced, pairCalls, pairKey } from "./group.ts"
+import {
+  abandonedCalls,
+  type CheckOptions,
+  checkTranscript,
+  findParted,
+  groupTurns,
+  isEmpty,
+  isMisplaced,
+  pairCalls,
+  pairKey,
+} from "./group.ts"
 import {
   type CallId,
   callId,
@@ -12,6 +22,7 @@ import {
   type Transcript,
 } from "./message.ts"
 import { present } from "./present.ts"
+import { createRecall } from "./recall.ts"
 
 /** A fix that was made: where, in ids, and in which step of the repair. */
 export type RepairEvent = Fix & { readonly step: number; readonly messageId: MessageId; readonly callId?: CallId }
@@ -23,6 +34,11 @@ export type Repaired = { readonly messages: Transcript; readonly events: readonl
  * lost: a call or result that a provider would refuse becomes quoted text in its place. A valid transcript is returned as the same object.
  */
 export function repair(messages: Transcript, options: CheckOptions = {}): Repaired {
+  if (checkTranscript(messages, options).length === 0) return { messages, events: [] }
+  return repairOn(messages, options) ?? repairWhole(messages, options)
+}
+
+function repairWhole(messages: Transcript, options: CheckOptions): Repaired {
   const events: RepairEvent[] = []
   let repaired = messages
   let step = 0
@@ -36,7 +52,45 @@ export function repair(messages: Transcript, options: CheckOptions = {}): Repair
       step++
     }
   }
+  keepStart(messages, options, { messages: repaired, events })
   return { messages: repaired, events }
+}
+
+/** The start of a transcript, repaired: its first `length` messages became `start`, and nothing behind them was touched. */
+type Start = CheckOptions & {
+  readonly start: Transcript
+  readonly length: number
+  readonly events: readonly RepairEvent[]
+}
+
+const knownStarts = createRecall<Start>()
+
+/** Of a transcript that goes on, only what is new is looked at, as long as there is nothing to fix in it and it names nothing that was fixed. */
+function repairOn(messages: Transcript, { adjacent, ended = false }: CheckOptions): Repaired | undefined {
+  const known = knownStarts.find(messages, (made) => made.adjacent === adjacent && made.ended === ended)
+  if (known === undefined || known.common < known.made.length) return undefined
+  const { start, length, events } = known.made
+  const news = messages.slice(length)
+  const fixed = new Set<string | undefined>(events.flatMap(({ messageId, callId }) => [messageId, callId]))
+  const isFixed = ({ id, parts }: Message): boolean =>
+    fixed.has(id) || parts.some((part) => "callId" in part && fixed.has(part.callId))
+  if (news.some(isFixed)) return undefined
+  const repaired = [...start, ...news]
+  return checkTranscript(repaired, { adjacent, ended }).length > 0 ? undefined : { messages: repaired, events }
+}
+
+/** Keep what a repair made up to its last group before which no call waits, if nothing from there on was touched. */
+function keepStart(messages: Transcript, { adjacent, ended = false }: CheckOptions, repaired: Repaired): void {
+  const { messages: made, events } = repaired
+  let same = 0
+  while (same < made.length && made.at(-1 - same) === messages.at(-1 - same)) same++
+  const groups = groupTurns(made)
+  const waiting = groups.findIndex(({ pending }) => pending.length > 0)
+  const last = groups[waiting < 0 ? groups.length - 1 : waiting]?.start ?? 0
+  const untouched = made.length - same
+  if (last === 0 || last < untouched) return
+  const length = messages.length - (made.length - last)
+  knownStarts.keep(messages, { adjacent, ended, start: made.slice(0, last), length, events })
 }
 
 function eventOf(messages: Transcript, fix: Fix, step: number): RepairEvent {

@@ -2,7 +2,6 @@ import { rejoin } from "../../compact/stack/rejoin.ts"
 import { type Separation, separateMade } from "../../compact/stack/separate.ts"
 import { applyEdits } from "../../compact/stages/edit.ts"
 import { assert } from "../../message/assert.ts"
-import { type CheckOptions, checkTranscript } from "../../message/group.ts"
 import type { Message, ModelRequest, Transcript } from "../../message/message.ts"
 import { namesIn } from "../../message/present.ts"
 import { createRecall } from "../../message/recall.ts"
@@ -240,9 +239,8 @@ const lastEntry = (item: Item | undefined): number => (item?.type === "shown" ? 
  * unchanged, because the provider has the other half.
  */
 function repairFrame(frame: ModelRequest, messages: Transcript): Pick<Assembled, "messages" | "events"> {
-  const check: CheckOptions = { ended: true, adjacent: adjacencyOf[frame.format] }
-  if (frame.held !== undefined || checkTranscript(messages, check).length === 0) return { messages, events: [] }
-  return repair(messages, check)
+  if (frame.held !== undefined) return { messages, events: [] }
+  return repair(messages, { ended: true, adjacent: adjacencyOf[frame.format] })
 }
 
 const isSame = (one: Transcript, other: Transcript): boolean =>
