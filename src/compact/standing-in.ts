@@ -141,7 +141,10 @@ function createStanding(words: readonly Words[]): Standing {
     const number = numberOf(value, 0, value.length)
     first ??= firstHolders(words)
     const holder = first.holders[slotOf(first, number)] ?? none
-    if (holder !== none && words.some((some, at) => at >= holder && holdsWord(some, value, number))) return true
+    for (let at = holder; at !== none && at < words.length; at++) {
+      const some = words[at]
+      if (some !== undefined && holdsWord(some, value, number)) return true
+    }
     if (!parting.test(value)) return false
     searched ??= words
       .map(({ text }) => text)

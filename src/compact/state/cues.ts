@@ -6,10 +6,23 @@ import { maxReadPerEnd } from "../summary/summary.ts"
 import lists from "./cue-words.json" with { type: "json" }
 
 /** Words in the languages that most people write to agents in; where none of them is known, structure decides. */
-const cue = (...words: readonly string[]): LazyPattern => lazyPattern(words.join("|"), "iu")
+const cue = (...list: readonly string[]): LazyPattern => lazyPattern(asOne(list), "iu")
+
+/** Where a word begins. */
+const wordStart = "(?<![\\p{L}\\p{N}])"
 
 /** Latin and Cyrillic words stand between what is no letter; ideographs stand anywhere. */
-const words = (...list: readonly string[]): string => `(?<![\\p{L}\\p{N}])${anyOf(list)}(?![\\p{L}\\p{N}])`
+const words = (...list: readonly string[]): string => `${wordStart}${anyOf(list)}(?![\\p{L}\\p{N}])`
+
+/** Whether a word begins is asked once at each place of a text, and not for each list that is looked for there. */
+function asOne(list: readonly string[]): string {
+  const [begun, others] = [list.filter(isWord), list.filter((one) => !isWord(one))]
+  return [
+    ...others,
+    ...(begun.length === 0 ? [] : [wordStart + anyOf(begun.map((one) => one.slice(wordStart.length)))]),
+  ].join("|")
+}
+const isWord = (one: string): boolean => one.startsWith(wordStart)
 
 /** When something is to be done that is not done now. */
 const laterWords = anyOf(lists.later)

@@ -46,13 +46,17 @@ type Filling = {
 /** What was taken of a record: by field and piece the parts. */
 type Taken = Map<number, Map<number, Set<number>>>
 
+/** A value of a record, by its place in the list. */
+type Next = { readonly filling: number; readonly atom: Atom }
+
 /**
  * Records with one order for all their values, which depends on no budget and on nothing that is shown elsewhere: every budget takes a
  * beginning of it, so a larger one never has less.
  */
 export type RankedRecords = {
   readonly fillings: readonly Filling[]
-  readonly order: readonly { readonly filling: number; readonly atom: Atom }[]
+  /** The order, made as far as somebody has read it: a small budget takes few of thousands of values. */
+  readonly order: Iterable<Next>
   readonly count: (text: string) => number
 }
 
@@ -130,7 +134,7 @@ export function rankRecords(lines: readonly SummaryLine[], options: RankOptions)
     lines.flatMap((line) => fillingOf(line, { ...options, count }) ?? []),
     options.arguments,
   )
-  return { fillings, order: orderOf(fillings, { ...options, count }), count }
+  return { fillings, order: readOnce(orderOf(fillings, { ...options, count })), count }
 }
 
 /** So many records of a kind tell what their fields are like. */
@@ -194,7 +198,7 @@ export function fitRecords(
     mark(own, from, atom)
     return true
   }
-  const repeats: { readonly filling: number; readonly atom: Atom }[] = []
+  const repeats: Next[] = []
   let isWhole = true
   for (const next of order) {
     const from = fillings[next.filling]
@@ -344,7 +348,7 @@ type Turn = { readonly filling: number; readonly rank: number }
  * Value by value, the best of all records next. Telling one only lowers what the others are worth, so a turn is looked at again when it
  * comes. A value that another record has told gives its turn to one that is new.
  */
-function orderOf(fillings: readonly Filling[], { count, waits }: RankOptions): RankedRecords["order"] {
+function* orderOf(fillings: readonly Filling[], { count, waits }: RankOptions): Generator<Next, void> {
   const told = new Set<string>()
   const taken = fillings.map((): Taken => new Map())
   const untold = fillings.map(({ atoms }) => [...atoms])
@@ -367,7 +371,6 @@ function orderOf(fillings: readonly Filling[], { count, waits }: RankOptions): R
     const [rank, freshRank] = [rankOf(at, filling, first), rankOf(at, filling, fresh)]
     return rank >= freshRank ? { filling: at, rank, atom: first } : { filling: at, rank: freshRank, atom: fresh }
   }
-  const order: { readonly filling: number; readonly atom: Atom }[] = []
   const turns = createTurns(fillings.flatMap((_, at) => nextOf(at) ?? []))
   for (let top = turns.pop(); top !== undefined; top = turns.pop()) {
     const { filling: at } = top
@@ -379,14 +382,31 @@ function orderOf(fillings: readonly Filling[], { count, waits }: RankOptions): R
       turns.push(now)
       continue
     }
-    order.push({ filling: at, atom: now.atom })
+    yield { filling: at, atom: now.atom }
     mark(own, filling, now.atom)
     for (const value of [now.atom.value, idIn(filling.record.name)]) told.add(value)
     rest.splice(rest.indexOf(now.atom), 1)
     const following = nextOf(at)
     if (following !== undefined) turns.push(following)
   }
-  return order
+}
+
+/** What is made one by one, made once: whoever reads it later begins with what is there. */
+function readOnce<Item>(made: Iterator<Item, void>): Iterable<Item> {
+  const known: Item[] = []
+  return {
+    *[Symbol.iterator]() {
+      for (let at = 0; ; at++) {
+        if (at === known.length) {
+          const next = made.next()
+          if (next.done === true) return
+          known.push(next.value)
+        }
+        const item = known[at]
+        if (item !== undefined) yield item
+      }
+    },
+  }
 }
 
 /** More than any rank. */

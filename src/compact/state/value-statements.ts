@@ -262,16 +262,23 @@ export function markReplaced(text: string, later: readonly ValueStatement[]): st
 
 /** A word with a figure in it, and the ways in which people say that one is right and another wrong. */
 const figure = "(?=[\\p{L}\\p{N}#._/:@-]*\\d)[\\p{L}\\p{N}#][\\p{L}\\p{N}_./:@-]*(?<![.:/-])"
+const negations = ["not", "nicht", "pas", "no", "não", "non", "niet", "nie"]
+const replacing = [
+  ...["instead of", "rather than", "statt", "au lieu de", "en (?:vez|lugar) de", "em vez de", "invece di"],
+  "in plaats van",
+]
+/** Most sentences with a figure in them have none of these words before one. */
+const mayCorrect = new RegExp(`${anyOf(negations, replacing)} [\\p{L}\\p{N}#]`, "iu")
 const corrections: readonly RegExp[] = [
-  `(?<right>${figure})(?: ?[,(-] ?| )${anyOf("not", "nicht", "pas", "no", "não", "non", "niet", "nie")} (?<wrong>${figure})`,
-  `(?<right>${figure}) ${anyOf("instead of", "rather than", "statt", "au lieu de", "en (?:vez|lugar) de", "em vez de", "invece di", "in plaats van")} (?<wrong>${figure})`,
-  `${anyOf("not", "nicht", "pas", "no", "não", "non", "niet")} (?<wrong>${figure}),? ${anyOf("but", "sondern", "mais", "sino", "(?:e )?sim", "ma", "maar")} (?<right>${figure})`,
+  `(?<right>${figure})(?: ?[,(-] ?| )${anyOf(negations)} (?<wrong>${figure})`,
+  `(?<right>${figure}) ${anyOf(replacing)} (?<wrong>${figure})`,
+  `${anyOf(negations)} (?<wrong>${figure}),? ${anyOf("but", "sondern", "mais", "sino", "(?:e )?sim", "ma", "maar")} (?<right>${figure})`,
 ].map((pattern) => new RegExp(`(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`, "giu"))
 
 /** What somebody says is wrong, with another value in its place: "typo, SLU-398 not 389". */
 export const correctedIn = createRecent(
   (text: string): readonly string[] =>
-    text.length > maxCorrection || !/\d/.test(text)
+    text.length > maxCorrection || !/\d/.test(text) || !mayCorrect.test(text)
       ? []
       : corrections.flatMap((pattern) =>
           [...text.matchAll(pattern)].flatMap(({ groups: { right = "", wrong = "" } = {} }) =>
