@@ -167,6 +167,15 @@ export function withoutDetails(candidate: Candidate, meter: DigestMeter): readon
   return text === candidate.line.text ? [] : [withLine(candidate, text, meter)]
 }
 
+/** What became of a file with the newest few names of what changed in it. */
+export function withFewNames(candidate: Candidate, meter: DigestMeter): Candidate {
+  const { text } = candidate.line
+  const [, before = "", names = ""] = /^(.* \([^:()]{1,30}: )(.+)\)$/s.exec(text) ?? []
+  const few = names.split(", ").slice(0, fewNames).join(", ")
+  return few === names ? candidate : withLine(candidate, `${before}${few})`, meter)
+}
+const fewNames = 5
+
 /** The user's messages in few words: their sentences that state a value, worth most first. */
 export function excerptsOf(
   candidates: readonly Candidate[],

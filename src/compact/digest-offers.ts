@@ -11,6 +11,7 @@ import {
   joinExcerpt,
   rankedIn,
   shortForm,
+  withFewNames,
   withoutDetails,
 } from "./digest-candidates.ts"
 import { tellsTable } from "./state/assistant-findings.ts"
@@ -247,7 +248,7 @@ function formsOfTiers(candidates: readonly Candidate[], { meter, stands, rules }
     files: work
       .filter(isChange)
       .flatMap((one) => withoutDetails(one, meter))
-      .concat(formsOf(work.filter(isChange), [], meter)),
+      .concat(work.filter(isChange).map((one) => withFewNames(one, meter))),
     reads: work.filter(isOnlyRead).map((one) => shortForm(one, meter)),
     work: formsOf(
       work.filter((one) => !isChange(one) && !isOnlyRead(one)),

@@ -116,7 +116,9 @@ export function joinChanges(
 ): FileChange | undefined {
   if (older === undefined || newer === undefined) return newer ?? older
   const stay = older.names.filter((name) => !gone.includes(name))
-  const names = [...new Set([...newer.names, ...stay])].slice(0, 2 * maxNames)
+  const all = [...new Set([...newer.names, ...stay])]
+  const telling = all.filter((name) => !preamble.test(name))
+  const names = (telling.length > 0 ? telling : all).slice(0, 2 * maxNames)
   return { added: older.added + newer.added, removed: older.removed + newer.removed, names }
 }
 
