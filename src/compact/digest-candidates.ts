@@ -153,7 +153,7 @@ export function formsOf(
 
 function withLine(candidate: Candidate, text: string, meter: DigestMeter): Candidate {
   const { short: _, ...rest } = candidate.line
-  const line = { ...rest, text }
+  const line = { ...rest, text: text.trimEnd() }
   return { ...candidate, line, cost: costOf(candidate.section, line, meter) }
 }
 
@@ -312,22 +312,28 @@ function lineFrom(text: string, length: number): string {
 }
 
 /** Beginning and end of what someone said, where people say what they want; of an act its beginning. */
-function cutWords(text: string, length: number, tier: Tier): string {
-  if (tier === "acts") return shortenAct(text, Math.max(2, length))
-  return cutSentences(text, length) ?? cutInside(text, length)
+function cutWords(told: string, length: number, tier: Tier): string {
+  if (tier === "acts") return shortenAct(told, Math.max(2, length))
+  // What was cut before has one gap again, which tells of both.
+  const text = told.replace(eachGap, " ")
+  const before = [...told.matchAll(eachGap)].reduce((sum, [, count]) => sum + Number(count), 0)
+  return cutSentences(text, length, before) ?? cutInside(text, length, before)
 }
 
 /** Whole sentences from the beginning and from the end; nothing where one is so long that little would be left. */
-function cutSentences(text: string, length: number): string | undefined {
+function cutSentences(text: string, length: number, before: number): string | undefined {
   const spans = sentencesIn(text, { start: 0, end: text.length })
   const first = spans.findLast(({ end }) => end <= length * headShare)
   const start = first === undefined ? 0 : first.end
   const last = spans.find((span) => span.start > start && text.length - span.start <= length - start)
   const end = last === undefined ? text.length : last.start
   if (start + text.length - end < leastSentences * length) return undefined
-  return [text.slice(0, start).trimEnd(), gap(end - start), text.slice(end).trimStart()].filter(Boolean).join(" ")
+  return [text.slice(0, start).trimEnd(), gap(before + end - start), text.slice(end).trimStart()]
+    .filter(Boolean)
+    .join(" ")
 }
 const gap = (count: number): string => `[… ${count} characters]`
+const eachGap = / ?\[… (\d+) characters\] ?/g
 const gapInside = /^(.*?) \[… (\d+) characters\](.*)$/s
 
 /** What is told of a message by its ends, with an excerpt of it; one that goes on where the beginning breaks off fills that gap. */
@@ -354,17 +360,17 @@ const leastShared = 8
 const [headShare, leastSentences] = [0.7, 0.7]
 
 /** The beginning and the end, cut between words. */
-function cutInside(text: string, length: number): string {
+function cutInside(text: string, length: number, before: number): string {
   const head = text.slice(0, Math.ceil(length * headShare))
   const tail = text.slice(text.length - Math.floor(length * (1 - headShare)))
   // Half of a number is another number: no word is cut in two.
-  const words = /^\s/.test(text.slice(head.length)) ? head : head.replace(lastWord, "")
+  const words = (/^\s/.test(text.slice(head.length)) ? head : head.replace(lastWord, "")) || head
   const start = text.slice(0, behindMark(text, words.trimEnd().length))
   const end = /\s$/.test(text.slice(0, text.length - tail.length))
     ? tail
     : tail.replace(firstWord, "").replace(firstRun, "")
   const gone = Math.max(0, text.length - start.length - end.length)
-  return [start.toWellFormed().trimEnd(), gap(gone), end.toWellFormed().trimStart()].filter(Boolean).join(" ")
+  return [start.toWellFormed().trimEnd(), gap(before + gone), end.toWellFormed().trimStart()].filter(Boolean).join(" ")
 }
 
 /** What was done and how it ended: the call is cut before its end is, and an end that only repeats the call is left out first. */

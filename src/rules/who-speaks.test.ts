@@ -20,6 +20,7 @@ test.each([
   ["Ground rules for our work:\n- never sail at night\n- always log the depth", 2],
   ["hi! one thing before we start: never delete my drafts. now, what is in the inbox?", 1],
   ["Always answer in metric units.\nWhat is the depth at the pier?", 1],
+  ["we use oars here, always, never sails. pls remember that. old boats: oars go in at noon, then not at all", 1],
 ])("the user's own rules stay the user's, also below one another: %s", (text, count) => {
   expect(found(text)).toHaveLength(count)
 })

@@ -36,7 +36,9 @@ export function isAnothers(text: string, sentence: Span, pages: readonly Span[])
   // Where a paste was found beside the user's words, who says what is known already.
   const isWhole = pages.length === 1 && pages[0]?.start === 0 && pages[0].end === text.length
   const isUnderLead = ruleLead.test(lineUpTo(text, sentence)) || rulesHeading.test(headingOver(text, sentence.start))
-  const least = !isWhole ? surelyPasted : isUnderLead ? besideLead : text.includes("\n") ? surelyAnothers : onOneLine
+  // On one line somebody else has the word only behind a joint.
+  const isOneLine = !text.includes("\n") && joint.test(text.slice(0, sentence.end))
+  const least = !isWhole ? surelyPasted : isUnderLead ? besideLead : isOneLine ? onOneLine : surelyAnothers
   return speakerScore(text, sentence) > least
 }
 /** Who says on the same line that rules follow lays them down, as far as no paste is found. */

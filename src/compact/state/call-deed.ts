@@ -526,7 +526,7 @@ function changeIn(input: unknown): FileChange | undefined {
 /** The texts of one edit, where neither is long. */
 function swapIn(input: unknown): FileDeed["swap"] {
   const [old = "", fresh = ""] = [textUnder(input, oldKeys), textUnder(input, newKeys)]
-  return old === "" || fresh === "" || old.length + fresh.length > maxSwap ? undefined : { old, fresh }
+  return old === "" || old.length + fresh.length > maxSwap ? undefined : { old, fresh }
 }
 const maxSwap = 8_000
 

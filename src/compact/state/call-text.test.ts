@@ -10,6 +10,8 @@ test("a call in fewer characters keeps what it is about and its figures, and giv
   expect(callWithin(reserve, 80)).toBe("update_reserve(claim_id=SH-104417, amount=11900, currency=EUR, …)")
   expect(callWithin(reserve, 56)).toBe("update_reserve(claim_id=SH-104417, amount=11900, …)")
   expect(callWithin(reserve, 20)).toBeUndefined()
+  const fetch = "http(method=GET, url=https://boats.example/api/v1/trips/88041, headers={authorization=Bearer <one>})"
+  expect(callWithin(fetch, 52)).toBe("http(method=GET, url=…/api/v1/trips/88041, …)")
 })
 
 test("a comma in a sentence begins no argument, and a checksum is told by its beginning", () => {

@@ -172,6 +172,9 @@ function partsOf(
 /** An argument in so many characters: a sentence or a list by its beginning, anything else whole, though it does not fit. */
 function partWithin(part: string, length: number): string {
   if (part.length <= length) return part
+  const [, name = "", path] = /^([\w.-]{1,64}=)https?:\/\/[^/\s]+(\/\S+)$/.exec(part) ?? []
+  // Of an address the path says what was done, and the calls around it where.
+  if (path !== undefined && name.length + path.length < length) return `${name}…${path}`
   if (!isProse(part)) return cutList(part, length)
   return length < leastProse ? part : oneLine(part, length)
 }
@@ -202,7 +205,12 @@ function rankOf(parts: readonly string[], n: number): number {
   const part = parts[n] ?? ""
   if (n === 0) return 0
   if (isProse(part)) return 4
-  if (/^(?:\w*version|currency|locale|lang|language|page|limit|timezone|visibility)=/i.test(part)) return 3
+  if (
+    /^(?:\w*version|currency|locale|lang|language|page|limit|timezone|visibility|headers|cookies|timeout\w*)=/i.test(
+      part,
+    )
+  )
+    return 3
   return /[\d_@/]/.test(part.slice(part.indexOf("=") + 1)) ? 1 : 2
 }
 

@@ -127,7 +127,8 @@ const dress = /^(?:[-*•>+|\s]|#{1,6}\s|\d{1,3}[.)]\s|\[[ xX]\]\s)+/
 const noEnd =
   /(?:^|[\s(])(?:\d{1,3}(?:\.\d{1,2})?|\p{L}|e\.g|i\.e|z\.B|p\.\s?ex|p\.\s?ej|etc|vs|cf|vgl|bzw|inkl|usw|Mr|Ms|Mrs|Mme|Dr|No|Sra|approx)$/u
 /** Nor behind these before a number. */
-const numbered = /(?:^|[\s(])(?:arts?|fig|eq|abs|nr|núm|sec|ca|pp?)$/iu
+const numbered =
+  /(?:^|[\s(])(?:arts?|fig|eq|abs|nr|núm|num|nro|sec|ca|pp?|págs?|rev|vol|ver|cap|kap|ch|tel|ext|bd|tab|abb|ziff|ref)$/iu
 
 /** The text that is read of a long one: its two ends. */
 const endsOf = (text: string): readonly string[] =>

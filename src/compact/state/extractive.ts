@@ -1,5 +1,7 @@
 import type { Transcript } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
+import { createRecent } from "../../message/recall.ts"
+import { ownWords } from "../../rules/own-words.ts"
 import {
   factsSection,
   findingsSections,
@@ -63,26 +65,48 @@ const askedEnd = / \(asked: .*\)$/s
 /** Statements that are compared: a user says tens of them. */
 const maxCompared = 400
 
+/** What of a message the user said himself: a letter that he passes on neither replaces what he said nor is replaced by it. */
+const ownParts = createRecent(
+  (text: string): readonly string[] =>
+    text.length < leastPasted ? [text] : ownWords(text).map(({ start, end }) => text.slice(start, end)),
+  maxCompared,
+)
+/** Characters of the shortest message in which a paste is looked for. */
+const leastPasted = 200
+
+/** The replaced values of a message marked where the user said them himself. */
+function markOwn(text: string, later: readonly ValueStatement[]): string {
+  let [marked, at] = ["", 0]
+  for (const part of ownParts(text)) {
+    const start = text.indexOf(part, at)
+    marked += text.slice(at, start) + markReplaced(part, later)
+    at = start + part.length
+  }
+  return marked + text.slice(at)
+}
+
 /** A value of the user's that a later sentence of his replaced is marked where it stands; of a tool or the assistant the later statement stays alone. */
 function withoutReplaced(placed: readonly Placed[]): readonly Placed[] {
   const said = placed.filter(({ section, line }) => isTheirs(section) && line.channel === "user")
   const order = said.toSorted((one, other) => placeIn(one) - placeIn(other))
-  const stated = order.flatMap((one, n) => valueStatementsIn(one.line.text).map((statement) => ({ statement, n })))
+  const stated = order.flatMap((one, n) =>
+    ownParts(one.line.text).flatMap((part) => valueStatementsIn(part).map((statement) => ({ statement, n }))),
+  )
   const laterThan = (n: number): readonly ValueStatement[] =>
     stated.slice(-maxCompared).flatMap((one) => (one.n > n ? [one.statement] : []))
   const marked = new Map<Placed, Placed>()
   for (const [n, one] of order.entries()) {
-    if (valueStatementsIn(one.line.text).length === 0) continue
+    if (!ownParts(one.line.text).some((part) => valueStatementsIn(part).length > 0)) continue
     const { short } = one.line
     const later = laterThan(n)
     // What the assistant asked back then it asked with the values of then.
     const at = one.line.text.search(askedEnd)
     const own = at < 0 ? one.line.text : one.line.text.slice(0, at)
-    const text = `${markReplaced(own, later)}${one.line.text.slice(own.length)}`
+    const text = `${markOwn(own, later)}${one.line.text.slice(own.length)}`
     if (text === one.line.text) continue
     marked.set(one, {
       ...one,
-      line: { ...one.line, text, ...(short === undefined ? {} : { short: markReplaced(short, later) }) },
+      line: { ...one.line, text, ...(short === undefined ? {} : { short: markOwn(short, later) }) },
     })
   }
   for (const [n, one] of order.entries()) {

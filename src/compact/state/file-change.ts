@@ -91,8 +91,17 @@ export function rewriteOf(before: string, after: string): FileChange & { readonl
   return {
     ...{ added: added.length, removed: removed.length },
     names: names.length > 0 ? names : firstWords(added.length > 0 ? added : removed, maxRows),
-    gone: removed.slice(0, maxLines).flatMap((line) => [...namesIn([line]), ...firstWords([line])]),
+    gone: goneIn({ old: before, fresh: after }),
   }
+}
+
+/** What an edit takes out, by the names under which it was told when it was put in. */
+export function goneIn({ old, fresh }: NonNullable<FileDeed["swap"]>): readonly string[] {
+  const { added, removed } = linesChanged(linesOf(old), linesOf(fresh))
+  const namesOf = (lines: readonly string[]): readonly string[] =>
+    lines.slice(0, maxLines).flatMap((line) => [...namesIn([line]), ...firstWords([line])])
+  const stay = new Set(namesOf(added))
+  return namesOf(removed).filter((name) => !stay.has(name))
 }
 
 /** New rows of a table or list that are told of one rewrite. */
@@ -115,12 +124,19 @@ export function joinChanges(
   gone: readonly string[] = [],
 ): FileChange | undefined {
   if (older === undefined || newer === undefined) return newer ?? older
-  const stay = older.names.filter((name) => !gone.includes(name))
-  const all = [...new Set([...newer.names, ...stay])]
+  const isGone = (name: string): boolean =>
+    gone.some((one) => one === name || (one.length >= leastGone && name.includes(one)))
+  const stay = older.names.filter((name) => !isGone(name))
+  // What was put in before and is taken out now was never there.
+  const fresh = newer.names.filter((name) => !(gone.includes(name) && older.names.includes(name)))
+  const all = [...new Set([...fresh, ...stay])]
   const telling = all.filter((name) => !preamble.test(name))
   const names = (telling.length > 0 ? telling : all).slice(0, 2 * maxNames)
   return { added: older.added + newer.added, removed: older.removed + newer.removed, names }
 }
+
+/** Part of a line in fewer characters may stand in other lines as well. */
+const leastGone = 8
 
 /** `+12 −4: parseDate, formatDate`. */
 export function changeText({ added, removed, names: all }: FileChange, most = 2 * maxNames): string {
@@ -212,6 +228,8 @@ export function filesInCommand(command: string): readonly FileDeed[] {
   const found: FileDeed[] = []
   const folder = /^\s*cd\s+([\w@~./+-]{1,200})\s*(?:&&|;)/.exec(head)?.[1]
   const note = (name: string, deed: FileDeed["deed"], typed?: string): void => {
+    // `a.$n.log` is another file in each round of a loop.
+    if (/[.-]$/.test(name) && !/^\.{1,2}$/.test(name)) return
     if (name.startsWith("/dev/") || /^(?:[\d&.-]+|_)$/.test(name) || found.length >= maxFiles) return
     const path =
       folder === undefined || /^[/~]/.test(name) ? name : `${folder.replace(/\/$/, "")}/${name.replace(/^\.\//, "")}`

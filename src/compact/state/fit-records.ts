@@ -76,7 +76,8 @@ function weightOf(key: string, value: string, taken: ReadonlySet<string>): numbe
   const asked = isTaken(key, taken) ? 0.7 : 0
   if (/^(?:true|false|yes|no)$/i.test(value)) return 0.15 + asked / 4
   if (/^-?[\d.,]{1,5}%?$/.test(value)) return 0.2 + asked / 2
-  if (/^\d{4}-\d\d-\d\d/.test(value)) return /_at$|At$|time|stamp|created|updated/i.test(key) ? 0.2 : 0.7 + asked
+  if (/^\d{4}-\d\d-\d\d/.test(value))
+    return /_at$|At$|time|stamp|created|updated|modified|changed|received|accessed/i.test(key) ? 0.2 : 0.7 + asked
   if (/^\d\d:\d\d/.test(value)) return 0.15
   if (value.includes("@")) return 0.9 + asked
   // A sign of two or three characters, a seat or a size, is one of many to choose from.

@@ -176,6 +176,29 @@ describe("what was done", () => {
     expect(lines(asked(...used("bash", { command: "npm ci" }, failed)), "error")).toEqual([
       "failed: `npm ci` failed: Exit code: 2: boom",
     ])
+    const labelled = "exit_code: 124\nstdout: (empty)\nstderr:\ncommand exceeded 300 s and was stopped"
+    expect(lines(asked(...used("bash", { command: "nmap 10.0.0.2" }, labelled)), "error")).toEqual([
+      expect.stringContaining("command exceeded 300 s"),
+    ])
+  })
+
+  test("what a later edit takes out of a file is not told of it, nor its imports beside other lines", () => {
+    const edit = (old_string: string, new_string: string): readonly Turn[] =>
+      used("Edit", { file_path: "/w/a.md", old_string, new_string }, "The file has been updated.")
+    const turns = [
+      ...edit("", "import boat from './boat'"),
+      ...edit("# Log\n", "# Log\n## [2.5.0] the boat\nWe sail **8 times** a week\n"),
+      ...edit("## [2.5.0] the boat\n", ""),
+      ...edit("**8 times**", "**6 times**"),
+    ]
+    const [line = ""] = lines(asked(...turns), "file")
+    expect(line).toContain("6 times")
+    expect(line).not.toMatch(/2\.5\.0|8 times|import/)
+  })
+
+  test("a file whose name a loop makes is none", () => {
+    const command = "for i in 1 2; do ./run >/tmp/out.$i.log 2>&1; done"
+    expect(lines(asked(...used("bash", { command }, "exit code 0")), "file")).toEqual([])
   })
 
   test("nor did one that a client refused between tags", () => {

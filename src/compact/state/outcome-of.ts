@@ -375,11 +375,14 @@ const pushRejected = /^ ?! \[[\w ]{0,20}rejected\] \S/
 function exitLine(head: string, tail: string): string | undefined {
   const line = lastLine(tail, exit)
   if (line === undefined || !/^\W*(?:process |command )?exit\D{0,24}\d{1,3}\W*$/i.test(line)) return line
-  const others = head.split("\n").filter((one) => /\p{L}{3}/u.test(one) && !exit.test(one))
+  const others = head.split("\n").filter((one) => /\p{L}{3}/u.test(one) && !exit.test(one) && !streamLabel.test(one))
   const telling =
     others.find((one) => /\b(?:fail\w*|errors?|denied|refused|missing|not|cannot)\b|[✗✘×]/i.test(one)) ?? others[0]
   return telling === undefined ? line : `${line.trim()}: ${telling.trim()}`
 }
+
+/** A line that only names what follows: `stderr:`, `stdout: (empty)`. */
+const streamLabel = /^\W*(?:std ?(?:out|err)|(?:standard )?output|error output)\W*(?:empty|none)?\W*$/i
 
 /** The sentence that says that something is not allowed, or is regretted: what stands before it may be a heading. */
 const refusalIn = (head: string): string | undefined => {
@@ -390,7 +393,7 @@ const refusalIn = (head: string): string | undefined => {
   const why = nothingDone.test(said ?? "") ? sentences.find((one) => errorLine.test(one) && one !== said) : undefined
   return (why ?? said)?.replace(/;$/, "")
 }
-const nothingDone = /^(?:no|nothing|nichts|rien|nada|niente)(?![\p{L}]).{0,40}$/iu
+const nothingDone = /^(?:no|nothing|nichts|rien|nada|niente)(?![\p{L}]).{0,80}$/iu
 
 /** Does a service say politely that it did not do it? */
 export const regrets = (head: string): boolean =>

@@ -53,7 +53,7 @@ const aboutList = /^(?:status|state|message|query|count|total\w*|num\w*|type|kin
 
 /** The records of one answer, in its order. */
 export function recordsIn(question: RecordQuestion, answer: string, isPage: boolean): readonly FactRecord[] {
-  const trees = treesIn(answer, isPage)
+  const trees = treesIn(answer, isPage).map(opened)
   if (trees.length === 0) return []
   const found: FactRecord[] = []
   for (const tree of trees) readTop(tree, "", question, found)
@@ -74,6 +74,18 @@ function treesIn(answer: string, isPage: boolean): readonly Tree[] {
   const tables = readTables(answer)
   return tables.length > 0 ? tables : readPairLines(answer)
 }
+
+/** An answer in which data stands as text, as the body of a page that was fetched, is read as if it stood there itself. */
+const opened = (tree: Tree): Tree =>
+  tree.type !== "record"
+    ? tree
+    : {
+        ...tree,
+        entries: tree.entries.map(([key, value]) => {
+          const isText = value.type === "scalar" && value.quoted && /^\s*[[{]/.test(value.text)
+          return [key, (isText ? readTree(value.text) : undefined) ?? value] as const
+        }),
+      }
 
 /** What stands at the top of an answer: records by themselves, under the name that they or the question give. */
 function readTop(tree: Tree, under: string, question: RecordQuestion, found: FactRecord[]): void {

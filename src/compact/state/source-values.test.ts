@@ -16,6 +16,7 @@ describe("a written file sets values under their names, in any language", () => 
     ["const limit = 25 * 60\nif (a === 12) return", ["limit=25 * 60"]],
     ["services:\n  web:\n    image: nginx:1.27\n", ["image=nginx:1.27"]],
     ["Nothing is set in a sentence.", []],
+    ["tag.to_csv(path, sep=';', float_format='%.2f')\nRHO = 998.2", ["RHO=998.2"]],
     ["titles = ['Why it sucks: glm 5.2 versus the rest']\nsee https://example.org/a1", []],
     ['[{"id": "a1"}, {"id": "b2"}, {"id": "c3"}, {"id": "d4"}]', []],
   ]

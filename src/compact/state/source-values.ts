@@ -33,9 +33,12 @@ const isPath = /^[~./]|\.\w|\/.*\//
 const defined =
   /^(?:export |async |pub |static ){0,3}(?:(?:def|class|function|fn|func|struct|enum|interface)\s{1,4}([A-Za-z_$][\w$]{2,40})|(?:const |let |var )?([A-Za-z_$][\w$]{2,40})\s{0,4}=(?![=~>]))/gm
 
-/** A name and its value in source text of any language: `padding: 50px`, `PORT=3000`, `"version": "1.2"`, `const limit = 25 * 60`. */
+/**
+ * A name and its value in source text of any language: `padding: 50px`, `PORT=3000`, `"version": "1.2"`, `const limit = 25 * 60`. What a
+ * program passes to a function under a name is no setting of its own.
+ */
 const setting =
-  /(?:^[ \t]{0,40}(?:-[ \t]+)?(?:(?:export|const|let|var|val|final|static|public|private|protected|readonly|set|local|ENV)[ \t]+){0,4}|[{,(;]\s{0,40})["']?([A-Za-z_-][\w.-]{1,40})["']?\s{0,3}(?::|=(?![=>]))[ \t]{0,3}["'`]?([#\w./@%+*$: -]{1,60}?)["'`]?\s{0,3}(?:(?=[;,})])|\n|$)/gm
+  /(?:^[ \t]{0,40}(?:-[ \t]+)?(?:(?:export|const|let|var|val|final|static|public|private|protected|readonly|set|local|ENV)[ \t]+){0,4}|[{;]\s{0,40}|[,(]\s{0,40}(?!\w{1,40}=))["']?([A-Za-z_-][\w.-]{1,40})["']?\s{0,3}(?::|=(?![=>]))[ \t]{0,3}["'`]?([#\w./@%+*$: -]{1,60}?)["'`]?\s{0,3}(?:(?=[;,})])|\n|$)/gm
 
 const isTelling = (value: string): boolean =>
   /\d/.test(value) &&

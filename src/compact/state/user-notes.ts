@@ -429,7 +429,8 @@ function withoutPastes(
     told += text.slice(start, end)
     from = end
   }
-  return told.length < text.length * 0.8 ? told : undefined
+  // A line that ends in a paste is read back without the line end behind it.
+  return told.length < text.length * 0.8 ? told.trimEnd() : undefined
 }
 
 /** What a message is by the words at the start of its sentences; the first one of all is always the request. */

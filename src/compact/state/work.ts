@@ -2,7 +2,7 @@ import { present } from "../../message/present.ts"
 import { code } from "../summary/summary.ts"
 import type { CallDeed } from "./call-deed.ts"
 import { covers } from "./command-runs.ts"
-import { changeText, type FileDeed, joinChanges, rewriteOf } from "./file-change.ts"
+import { changeText, type FileDeed, goneIn, joinChanges, rewriteOf } from "./file-change.ts"
 import { type FileState, joinDeeds } from "./file-states.ts"
 import { distinct, thenSign } from "./note-draft.ts"
 import type { Outcome } from "./outcome-of.ts"
@@ -288,7 +288,8 @@ function recordFile(work: Work, file: FileDeed, { at, source }: Doing): void {
     work.files.set(path, takenBack(known, deed, { at, source }))
     return
   }
-  const joined = deed === "deleted" ? undefined : joinChanges(known?.change, change, gone)
+  const takenOut = gone ?? (file.swap === undefined ? [] : goneIn(file.swap))
+  const joined = deed === "deleted" ? undefined : joinChanges(known?.change, change, takenOut)
   work.files.set(path, {
     deeds: joinDeeds(known?.deeds ?? [], deed),
     edits: (known?.edits ?? 0) + (deed === "edited" ? 1 : 0),

@@ -52,6 +52,22 @@ const aCase: Arbitrary<Case> = fc
 const talkingAfter = (message: ChatMessage): readonly ChatMessage[] =>
   message.tool_calls === undefined ? [message] : [message, { role: "assistant", content: "I look at that now." }]
 
+/** Every other message of the user ends in a letter that somebody else wrote. */
+const withLetter = (message: ChatMessage, n: number): ChatMessage =>
+  message.role !== "user" || typeof message.content !== "string" || n % 2 === 1
+    ? message
+    : { ...message, content: `${message.content}\n\nSee what they wrote:\n\n${letter}\n` }
+const letter = `From: Ann Lee <ann@mail.example>
+To: Bo Sand
+Date: Tue, 4 Mar 2025 10:02
+Subject: RE: the delivery
+
+Hello Bo,
+
+${"the boxes came on Monday and two of them were open. ".repeat(12)}
+
+Ann`
+
 function contextOf(format: Format, body: string) {
   const request = decodeRequest(format, body)
   const { infrastructure, conversation } = separate(request)
@@ -152,6 +168,15 @@ holds("it fits, and what fitted comes back as it was", ({ body: sent, options, b
   expect(report.changed).toBe(body !== sent)
 })
 
+const unreadable = ({ trace }: Pick<CompactResult<string>, "trace">) =>
+  trace
+    .flatMap((event) => (event.type === "remedy-rejected" ? event.failures : []))
+    .filter(({ code }) => code === "line-missing" || code === "fence-broken")
+
+holds("a digest that is read back says every line that was written", (_, result) => {
+  expect(unreadable(result)).toEqual([])
+})
+
 holds("compacting twice changes nothing the second time", async ({ options }, { body }) => {
   expect((await compactRequest(body, options)).body).toBe(body)
 })
@@ -192,6 +217,19 @@ test("for any conversation, format, strategy and budget, every promise holds or 
     // Three times as many cases as elsewhere: this test checks all promises of compaction.
     { numRuns: 3 * runs },
   )
-  expect(checks).toHaveLength(8)
+  expect(checks).toHaveLength(9)
   expect(done, "nearly all budgets were impossible").toBeGreaterThan(runs)
+})
+
+test("so does one of messages that end in what the user pasted", async () => {
+  const shares = fc.double({ min: 0.05, max: 0.7, noNaN: true })
+  await fc.assert(
+    fc.asyncProperty(conversation, fc.constantFrom(...formats), shares, async (messages, format, share) => {
+      const body = bodyIn(format, messages.map(withLetter))
+      const budgetTokens = Math.max(1, Math.floor(outsideOf(format, body) * share))
+      const result = await attempt({ body, options: { format, budgetTokens }, before: 0 })
+      expect(result === undefined ? [] : unreadable(result)).toEqual([])
+    }),
+    { numRuns: runs },
+  )
 })
