@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
+import { runSteps } from "../message/steps.ts"
 import { kindOfRule } from "./find-rules.ts"
 import type { Pin } from "./pin.ts"
-import { readReplacements } from "./read-replacements.ts"
+import { contradictionSteps, readReplacements } from "./read-replacements.ts"
 
 type Talk = { readonly text: string; readonly rules: readonly string[] }
 type Pair = { readonly first: string; readonly then: string; readonly channel: string; readonly gone: boolean }
@@ -72,6 +73,15 @@ test.each([
   ],
 ])("%s takes the place of a rule", (_name, rule, said) => {
   expect(readReplacements(said, [pinOf(rule)])).toHaveLength(1)
+})
+
+test("who takes back a part of a rule leaves the rest, and both are kept", () => {
+  const rule = "Always cc Nora, and never send a mail that I have not seen."
+  const said = "No need to cc Nora any more."
+  const copying = pinOf("Always cc Nora.")
+  expect(readReplacements(said, [copying])).toHaveLength(1)
+  expect(readReplacements(said, [pinOf(rule)])).toEqual([])
+  expect(runSteps(contradictionSteps(said, [pinOf(rule)], []))).toHaveLength(1)
 })
 
 test.each([

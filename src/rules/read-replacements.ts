@@ -165,7 +165,7 @@ export function* contradictionSteps(
     yield
     if (statement.isAmong || [...ended, ...found].some((one) => overlaps(one, statement))) continue
     const isMeant = ({ text }: Pin): boolean =>
-      statedChange(text, statement.text) !== undefined && mayEnd(text, statement)
+      mayEnd(text, statement) && (statedChange(text, statement.text) !== undefined || endsPart(text, statement))
     if (pins.some(isMeant) && isOwnStatement(message, statement)) found.push(statement)
   }
   return found
@@ -200,9 +200,24 @@ function ruleEnded<Rule extends Pin>(
     if (best === undefined || scored.score > best.score) [best, next] = [scored, best]
     else if (next === undefined || scored.score > next.score) next = scored
   }
-  if (best === undefined || best.score < leastEnded) return undefined
+  if (best === undefined || best.score < leastEnded || isOfPart(best.pin.text, statement)) return undefined
   return next !== undefined && best.score - next.score < clearly ? undefined : best
 }
+
+/** "Always copy Ann in, and never send anything that I have not seen": who takes back the one leaves the other. */
+const joint = new RegExp(
+  `(?:[.;!]|,?\\s+${anyOf(wordLists.said.joining)})\\s+(?=${anyOf(wordLists.said.laying)}(?![\\p{L}]))`,
+  "iu",
+)
+/** What a statement is about of a rule of several parts, where that is not all of it. */
+function partsMeant(rule: string, { sentences }: Statement): readonly string[] {
+  const parts = rule.split(joint).filter((part) => readKeys(part).keys.size > 0)
+  const meant = parts.filter((part) => sentences.some((one) => mayWithdraw(part, one)))
+  return meant.length < parts.length ? meant : []
+}
+const isOfPart = (rule: string, statement: Statement): boolean => partsMeant(rule, statement).length > 0
+const endsPart = (rule: string, statement: Statement): boolean =>
+  partsMeant(rule, statement).some((part) => (scoreOf(part, statement) ?? 0) >= leastEnded)
 
 /** Might a statement end a rule? It has something in common with it, is meant for good, and speaks neither of another thing of that kind nor of another act. */
 export const mayEnd = (rule: string, statement: Statement): boolean =>
