@@ -36,8 +36,8 @@ const noEnd = new RegExp(
   `^\\W*\\d{1,3}$|\\b(?:am|vom|zum|der|den|dem|die|das|bis|im|seit) \\d{1,2}$|(?:^|[\\s(])(?:[${capitals}]|e\\.?g|i\\.?e|etc|vs|cf|Mr|Ms|Mrs|Dr|Inc|approx|incl|resp|p\\. ?ej|z\\. ?B|Sr|Sra)$`,
 )
 
-/** "No. 5" is a number, "No. Leave it" are two sentences. */
-const numero = /(?:^|[\s(])No$/
+/** "No. 5" and "law no. 1" are numbers, "No. Leave it" are two sentences. */
+const numero = /(?:^|[\s(])No$|\p{L} no$/u
 
 /** A line shorter than this ends its sentence: nobody wraps that early. */
 const wrapLength = 46
@@ -114,6 +114,8 @@ const fullStop = 0x2e
 function endsSentence(text: string, start: number, at: number, end: number, typed: boolean): boolean {
   const isBehindBlank = end < text.length && isBlank(text, end)
   if (end < text.length && !isBehindBlank && !isEscapedBlank(text, end)) return false
+  // "Put [?] behind a word that nobody can read" is about the sign.
+  if (/[[(]/.test(text.charAt(at - 1)) && end > at + 1) return false
   const isFullStop = text.charCodeAt(at) === fullStop
   const before = isFullStop && mayShorten(text, start, at) ? text.slice(Math.max(start, at - 8), at) : ""
   if (before !== "" && (noEnd.test(before) || (numero.test(before) && /^\s*\d/.test(text.slice(end, end + 4)))))

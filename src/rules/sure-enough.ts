@@ -164,6 +164,7 @@ function thresholdOf(statements: readonly Statement[], n: number, scores: readon
   // Who starts with never or always and a verb mostly means it, also at some length.
   if (isCommand || isBareBan(view)) return easedTalk + crowd / 2
   if (bansUnasked.test(view.own.text)) return everTalk
+  if (withoutLeave.test(view.own.text) && sharesClass(view.own, forbids)) return announcedTalk
   const isLasting = sharesClass(view.own, lastingClass) || beforeAny.test(view.own.text)
   if (!isLasting && !isEver && needsThing.test(view.own.text)) return sureTalk
   return (isLasting ? lastingTalk : isEver ? everTalk : thresholds.talk) + crowd
@@ -178,6 +179,9 @@ const bansUnasked = new RegExp(
     )}(?![\p{L}])`,
   "iu",
 )
+/** The same in other languages. */
+const withoutLeave = new RegExp(`(?<![\\p{L}])${anyOf(words.withoutLeave)}`, "iu")
+const forbids = classSet("never dont not forbid")
 /** "We need a table of rejects, everything below zero goes there": what is to be built is described. */
 const needsThing =
   /^(?:(?:and|also|next|so|then|now),? )?(?:(?:we|i) need|wir brauchen|ich brauche|il (?:me|nous) faut|j['’]ai besoin d['’]|necesito|necesitamos|preciso de|precisamos de|ci serve|mi serve) ?(?:an?|eine?n?|une?|uma?|unas?) /iu
