@@ -7,7 +7,7 @@ import { fitForData } from "./gate/gate-summary.ts"
 import type { Knowledge } from "./knowledge.ts"
 import { defaultShares } from "./plan/share.ts"
 import { standingIn } from "./standing-in.ts"
-import { fitRecords, type RankedRecords, rankRecords } from "./state/fit-records.ts"
+import { fitRecords, type RankedRecords, rankRecords, tokensOfAll } from "./state/fit-records.ts"
 import { isTable } from "./state/source-values.ts"
 import { readValueStatement, valueSection } from "./state/value-statements.ts"
 import { headingText, renderDigest } from "./summary/digest-text.ts"
@@ -185,7 +185,7 @@ function fillingFor(
   options: FillOptions,
 ): (allowance: number) => Filled {
   const { schema, meter, stands, headCost } = options
-  const allValues = fitRecords(values, Number.MAX_SAFE_INTEGER, stands).tokens
+  const allValues = tokensOfAll(values, stands)
   const valueHead = allValues === 0 ? 0 : headCost(factsSection)
   const offers = offersOf(candidates, allValues + valueHead, options)
   const places = new Map(candidates.flatMap(({ tier, line, at }) => (tier === "facts" ? [[line.text, at]] : [])))

@@ -220,6 +220,20 @@ export function fitRecords(
   return { lines: shown, tokens: budgetTokens - left, isWhole }
 }
 
+/** So many values are more than any digest tells: what they take together need not be told to the token. */
+const manyValues = 300
+
+/** What all values take that stand nowhere else. */
+export function tokensOfAll(ranked: RankedRecords, stands: (value: string) => boolean): number {
+  const { fillings } = ranked
+  if (fillings.reduce((sum, { atoms }) => sum + atoms.length, 0) <= manyValues)
+    return fitRecords(ranked, Number.MAX_SAFE_INTEGER, stands).tokens
+  return fillings.reduce((sum, filling) => {
+    const own = filling.atoms.filter((atom) => !isTold(filling, atom, stands))
+    return own.length === 0 ? sum : own.reduce((all, { cost }) => all + cost, sum + filling.headCost)
+  }, 0)
+}
+
 /** A figure that stands elsewhere is another one: it says nothing without its owner. */
 function isTold({ stated }: Filling, { value }: Atom, stands: (value: string) => boolean): boolean {
   if (stated !== undefined) return stands(stated.text) || stated.values.every(stands)
