@@ -83,11 +83,14 @@ function weightOf(key: string, value: string, taken: ReadonlySet<string>): numbe
   // A sign of two or three characters, a seat or a size, is one of many to choose from.
   if (/\d/.test(value) && value.length <= 3) return 0.5 + asked
   // An id is one word; figures among words are an address or a remark.
-  if (/\d/.test(value)) return (/\s/.test(value) ? 0.5 : 1.5) + asked
+  if (/\d/.test(value)) return (/\s/.test(value) ? 0.5 : asked === 0 && machineId.test(key) ? 0.6 : 1.5) + asked
   if (/^[A-Z]{5,12}$/.test(value)) return 1.2 + asked
   if (/^\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’.-]*){1,3}$/u.test(value)) return 0.8 + asked
   return value.length <= 30 ? 0.4 + asked / 2 : 0.25
 }
+
+/** An id that no tool takes is for the machines: of a message that was sent, of a thread. */
+const machineId = /(?:[a-z]_|[a-z](?=I))[iI][dD]$/
 
 const partsOf = ({ head, parts }: Piece): readonly (readonly [string, string])[] => [
   ...(head === "" ? [] : [["", head] as const]),
