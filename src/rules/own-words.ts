@@ -21,6 +21,10 @@ const asideOpening = /<([a-z][\w.:-]{1,60}(?: [a-z-]{2,40})?)(?:\s[^<>]{0,300})?
 /** Tags looked at in one text. */
 const maxTags = 200
 
+/** What a client notes in brackets before the user's words: that an answer was broken off, or which picture stands beside them. */
+const bracketNotes = /^(?:\s*\[(?:request interrupted by user|image)\b[^\]\n]{0,200}\])+\s*(?=\S)/i
+export const withoutBracketNotes = (text: string): string => text.replace(bracketNotes, "")
+
 /** The stretches of a text between tags that hold no one's own words: what a harness put there, and what someone quotes. */
 export function asidesIn(text: string): readonly Span[] {
   if (!text.includes("</")) return []

@@ -123,6 +123,14 @@ describe("what the user said", () => {
     expect(said.map(({ text: line }) => line)).toEqual(["Please make it blue"])
   })
 
+  test.each([
+    "[Request interrupted by user for tool use]\nPaint the boat.",
+    "[Image #1] Paint the boat.",
+    "[Image #1] [Image #2]\nPaint the boat.",
+  ])("what a client notes before the user's words takes nothing from them: %s", (said) => {
+    expect(lines(transcript(user(said)), "request")).toEqual(["Paint the boat."])
+  })
+
   test("a command that the user called by its name is what the user asked for", () => {
     const called =
       "<command-message>review is running…</command-message>\n<command-name>/review</command-name>\n<command-args>the login page</command-args>"

@@ -2,7 +2,7 @@ import { anyOf } from "../../language/word-lists.ts"
 import { channelOf } from "../../message/fence.ts"
 import type { Message } from "../../message/message.ts"
 import { createPerObject } from "../../message/recall.ts"
-import { asidesIn } from "../../rules/own-words.ts"
+import { asidesIn, withoutBracketNotes } from "../../rules/own-words.ts"
 import { maxTagLength } from "./written-command.ts"
 
 /** What a user's message says that the user wrote: without what the client put into it or around it. */
@@ -31,10 +31,8 @@ const caption = /^\s*<command-message>[^<]{0,400}<\/command-message>\s*(?!<comma
 
 /** What the user wrote in a text: a command that was called by its name, and nothing that the client put around it. */
 function spokenBy(given: string): string {
-  const text = (given.includes("End of Context from: ") ? given.replace(contextFile, "").trim() : given).replace(
-    caption,
-    "",
-  )
+  const own = given.includes("End of Context from: ") ? given.replace(contextFile, "").trim() : given
+  const text = withoutBracketNotes(own.replace(caption, ""))
   if (text.startsWith(ownDigest) || notices.test(text)) return ""
   const called = calledCommand.exec(text)?.[1]?.trim()
   if (called !== undefined) return `${called} ${commandArguments.exec(text)?.[1] ?? ""}`.trim()

@@ -17,6 +17,7 @@ test.each([
   "Rules for the port:\n(a) no oil\n(b) no fire\n(c) always ask\n(d) never anchor\n(e) keep left\n(f) be kind",
   "# Port\n# Rules\n[ ] never anchor\n[x] ask first\n* no oil\n> as I said\n1. be kind\n2. keep left",
   "The build fails with:\n\n  cannot find module\n\nPlease look into it. And never touch the lock file.",
+  "Just commit, never push, as I said.\n\nINFO start\nINFO open\nWARN never closed\nERROR cannot read\nINFO stop\nDEBUG end",
   "",
 ])("a person's text is not program output: %s", (text) => {
   expect(isOutput(text)).toBe(false)

@@ -17,7 +17,7 @@ import { namesIn, present } from "../../message/present.ts"
 import type { Steps } from "../../message/steps.ts"
 import { findRulesInSteps, kindOfRule, rulesInText } from "../../rules/find-rules.ts"
 import { isInstructionFile } from "../../rules/instruction-file.ts"
-import { asidesIn } from "../../rules/own-words.ts"
+import { asidesIn, withoutBracketNotes } from "../../rules/own-words.ts"
 import type { FoundRule } from "../../rules/pin.ts"
 import { readPinCommand } from "../../rules/read-withdrawals.ts"
 import { isObject } from "../../wire/json.ts"
@@ -198,9 +198,16 @@ export function isOutput(text: string): boolean {
     .slice(0, maxLength)
     .split("\n", maxLines)
     .filter((line) => line.trim() !== "")
-  if (lines.length < minLines) return false
+  const first = lines.find((line) => !notice.test(line))
+  // Who says something first and pastes a log behind it speaks: whose words are whose is told apart further on.
+  if (lines.length < minLines || (first !== undefined && prose.test(first) && !machine.test(first.slice(0, maxLine))))
+    return false
   return lines.filter((line) => machine.test(line.slice(0, maxLine))).length >= lines.length * machineShare
 }
+
+/** A line in brackets, with which a harness says what happened; and some words of a sentence. */
+const notice = /^\s*\[[^\]]{3,80}\]\s*$/
+const prose = /^\s*(?:\p{L}[\p{L}'’]*[,.;:!?]? ){5}/u
 
 const maxLength = 20_000
 const maxLine = 400
@@ -439,7 +446,7 @@ function* spokenRules(
   const asked = channel === "user" ? askedRule(part.text, at) : undefined
   if (asked !== undefined) return [asked]
   const asides = document === undefined ? asidesIn(part.text) : []
-  if (document === undefined && isNotice(without(part.text, asides))) return []
+  if (document === undefined && isNotice(withoutBracketNotes(without(part.text, asides)))) return []
   const rules = yield* findRulesInSteps(part.text, { channel, source: document })
   const binding = role === "system" ? rules.filter(({ explicitness }) => explicitness === "stated") : rules
   const isTold = channel === "user" && isRetelling(part.text)
