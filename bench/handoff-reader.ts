@@ -167,7 +167,10 @@ const flat = (text: string): string => text.replace(/\s+/g, " ").trim()
 const isSaid = (text: string): boolean =>
   text.trim() !== "" &&
   !/\(Open file: |bash-\$\s*$/.test(text) &&
-  !/^(?:\[aider\]|<(?:system|command|local|environment)|Caveat:|Observation|\[Request inter)/.test(text.trim())
+  !/^(?:\[aider\]|<(?:system|command|local|environment)|Caveat:|Observation)/.test(text.trim())
+
+/** What a client notes where the user broke in. */
+const interruption = /^\s*\[Request inter[^\]\n]*\]\s*/
 
 const maxSaidTokens = 150
 
@@ -206,7 +209,10 @@ export function readHandoff(
     found: items.filter(holds).length,
     of: items.length,
   })
-  const users = history.filter(({ role, content }) => role === "user" && isSaid(content ?? ""))
+  const users = history.flatMap((message) => {
+    const content = (message.role === "user" ? (message.content ?? "") : "").replace(interruption, "")
+    return message.role === "user" && isSaid(content) ? [{ ...message, content }] : []
+  })
   const short = users.filter((message) => countMessage(message, countO200k) <= maxSaidTokens)
   const files = filesOf(calls)
   const lines = digest.split("\n")
