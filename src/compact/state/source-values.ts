@@ -37,8 +37,11 @@ const defined =
  * A name and its value in source text of any language: `padding: 50px`, `PORT=3000`, `"version": "1.2"`, `const limit = 25 * 60`. What a
  * program passes to a function under a name is no setting of its own.
  */
-const setting =
-  /(?:^[ \t]{0,40}(?:-[ \t]+)?(?:(?:export|const|let|var|val|final|static|public|private|protected|readonly|set|local|ENV)[ \t]+){0,4}|[{;]\s{0,40}|[,(]\s{0,40}(?!\w{1,40}=))["']?([A-Za-z_-][\w.-]{1,40})["']?\s{0,3}(?::|=(?![=>]))[ \t]{0,3}["'`]?([#\w./@%+*$: -]{1,60}?)["'`]?\s{0,3}(?:(?=[;,})])|\n|$)/gm
+const settingStart =
+  /(?:^[ \t]{0,40}(?:-[ \t]+)?(?:(?:export|const|let|var|val|final|static|public|private|protected|readonly|set|local|ENV)[ \t]+){0,4}|[{;]\s{0,40}|[,(]\s{0,40}(?!\w{1,40}=))/
+const settingEnd =
+  /["']?([A-Za-z_-][\w.-]{1,40})["']?\s{0,3}(?::|=(?![=>]))[ \t]{0,3}["'`]?([#\w./@%+*$: -]{1,60}?)["'`]?\s{0,3}(?:(?=[;,})])|\n|$)/
+const setting = new RegExp(settingStart.source + settingEnd.source, "gm")
 
 const isTelling = (value: string): boolean =>
   /\d/.test(value) &&
