@@ -34,8 +34,9 @@ export type Repaired = { readonly messages: Transcript; readonly events: readonl
  * lost: a call or result that a provider would refuse becomes quoted text in its place. A valid transcript is returned as the same object.
  */
 export function repair(messages: Transcript, options: CheckOptions = {}): Repaired {
-  if (checkTranscript(messages, options).length === 0) return { messages, events: [] }
-  return repairOn(messages, options) ?? repairWhole(messages, options)
+  const repaired = repairOn(messages, options)
+  if (repaired !== undefined) return repaired
+  return checkTranscript(messages, options).length === 0 ? { messages, events: [] } : repairWhole(messages, options)
 }
 
 function repairWhole(messages: Transcript, options: CheckOptions): Repaired {

@@ -75,6 +75,14 @@ test.each([
   expect(readReplacements(said, [pinOf(rule)])).toHaveLength(1)
 })
 
+test("what takes a rule back in the midst of other sentences is noted beside it", () => {
+  const said =
+    "Morning! Vincent sent the offer. And Nora is away from today, no need to cc her any more. The rest stays."
+  expect(readReplacements(said, [pinOf("Always cc Nora.")])).toEqual([])
+  const noted = runSteps(contradictionSteps(said, [pinOf("Always cc Nora.")], []))
+  expect(noted.map(({ text }) => text)).toEqual([expect.stringContaining("no need to cc her any more")])
+})
+
 test("who takes back a part of a rule leaves the rest, and both are kept", () => {
   const rule = "Always cc Nora, and never send a mail that I have not seen."
   const said = "No need to cc Nora any more."

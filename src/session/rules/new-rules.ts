@@ -87,6 +87,8 @@ function* replacedIn(message: Message, standing: ReadonlyMap<string, Pin>): Step
   for (const [part, { text: said }] of spokenTexts(message)) {
     const add = (text: string, start: number, pin?: Pin): void => {
       const body = { type: "rule-pinned", text, channel: "user", by: "found", kind: kindOfRule(text) } as const
+      // What is only noted beside a rule must not take its place as a rule on the same subject.
+      if (pin === undefined && [...standing.values()].some((known) => sameSubject(known, body))) return
       replaced.push({ ...present({ pin }), body, at: { part, start } })
     }
     const ended = yield* replacementSteps(said, retirable(standing))
