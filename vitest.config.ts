@@ -42,6 +42,8 @@ export default defineConfig({
     globalSetup: ["test/support/build-first.ts", "test/support/shared-postgres.ts"],
     testTimeout: 120_000,
     hookTimeout: 240_000,
+    // A busy machine takes its time to end a process that ran for minutes: that is no fault, and nothing to print behind the result.
+    teardownTimeout: 60_000,
     // A young generation of 64 MB instead of 16: collecting it takes less, 7 % of the CPU time of the compaction, wire and gateway tests.
     execArgv: ["--max-semi-space-size=64"],
     // What is waited for is mostly there within a millisecond or two.
