@@ -3,6 +3,12 @@ import type { SummaryLine } from "../summary/summary.ts"
 import { type FactRecord, readRecord, recordText, splitPieces } from "./records.ts"
 import { readValueStatement } from "./value-statements.ts"
 
+/**
+ * Which values of which records a digest tells: records are taken apart, their values put in one order for all budgets, and a beginning of
+ * that order is printed again. The file is long because what a value is worth, what it takes and what stands of it are read of the same
+ * pieces in each of these steps.
+ */
+
 type RankOptions = {
   readonly count: (text: string) => number
   /** May these words of a tool be shown? */
