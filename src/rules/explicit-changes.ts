@@ -185,8 +185,8 @@ const mayReplace = createRecent((text) => leaving().test(plain(text).replaceAll(
 
 /** "Anna left, send it to Tom": somebody whom the rule names is said to be gone, and right behind it who or what takes the place. */
 export function replacesName(rule: string, statement: string): Change {
-  const seen = plain(statement).replaceAll("’", "'")
   if (!mayReplace(statement)) return undefined
+  const seen = plain(statement).replaceAll("’", "'")
   const [one, two] = [readText(rule), readText(statement)]
   if (isHedged(two)) return undefined
   for (const name of namesOf(rule)) {

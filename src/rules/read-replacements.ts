@@ -1,6 +1,7 @@
 import { sentencesIn } from "../language/sentences.ts"
 import { anyOf } from "../language/word-lists.ts"
 import type { Span } from "../message/message.ts"
+import { createPerObject, createRecent } from "../message/recall.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 import { changesBound, countsOther, replacesName, statedChange } from "./explicit-changes.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
@@ -43,8 +44,13 @@ const maxSentence = 200
 const maxTwo = 300
 const maxSentences = 2
 
-/** What may end a rule in a message: the user's own words, unquoted, no questions and nobody else's word. */
-export function endingStatements(message: string): readonly Statement[] {
+/**
+ * The statements of a message that may end a rule: the user's own words, unquoted, no questions and no hearsay. Kept for the newest messages,
+ * as a session asks twice: which rules a message ends, and which it contradicts.
+ */
+export const endingStatements: (message: string) => readonly Statement[] = createRecent(readStatements, 8)
+
+function readStatements(message: string): readonly Statement[] {
   if (message.length > maxMessage) return []
   const quotations = quotationsIn(message)
   const spans = ownWords(message).flatMap((own) => sentencesIn(message, own))
@@ -143,15 +149,28 @@ export function* replacementSteps<Rule extends Pin>(
   return [...found.values()]
 }
 
+/** Computes something of a rule and a statement once for as long as the statement lives. */
+function oncePerPair<Value>(compute: (rule: string, statement: Statement) => Value) {
+  const valuesOf = createPerObject((_: Statement) => new Map<string, { readonly value: Value }>())
+  return (rule: string, statement: Statement): Value => {
+    const values = valuesOf(statement)
+    const known = values.get(rule)
+    if (known !== undefined) return known.value
+    const value = compute(rule, statement)
+    values.set(rule, { value })
+    return value
+  }
+}
+
 /** What both models say; the second is asked only where the first leaves it open. */
 const modelScore = (rule: string, statement: Statement): number | undefined =>
   statement.isAmong ? undefined : likeness(rule, statement)
 
 /** The same wherever the statement stands in its message. */
-function likeness(rule: string, { text, others }: Statement): number | undefined {
+const likeness = oncePerPair((rule, { text, others }): number | undefined => {
   const about = subjectScore(rule, text, others)
   return about < leastAbout ? undefined : weigh(about, endScore(rule, text, others), false)
-}
+})
 
 /**
  * What a message says of a rule that leaves it, and yet something else of the same thing: another amount without a word that it is so now,
@@ -234,8 +253,10 @@ const endsPart = (rule: string, statement: Statement): boolean =>
 export const mayEnd = (rule: string, statement: Statement): boolean =>
   isRelated(rule, statement) && mayEndAny(statement) && mayEndRule(rule, statement)
 
-const isRelated = (rule: string, { text, sentences }: Statement): boolean =>
-  sentences.some((one) => mayWithdraw(rule, one)) || statedChange(rule, text) !== undefined
+const isRelated = oncePerPair(
+  (rule, { text, sentences }) =>
+    sentences.some((one) => mayWithdraw(rule, one)) || statedChange(rule, text) !== undefined,
+)
 
 /** Is a statement meant for good, and no command alone? */
 function mayEndAny({ text }: Statement): boolean {
@@ -243,7 +264,7 @@ function mayEndAny({ text }: Statement): boolean {
   return !((allRoles.has("once") || allRoles.has("today")) && !allRoles.has("hence")) && !onlyCommands(text)
 }
 
-function mayEndRule(rule: string, { text, quotes }: Statement): boolean {
+const mayEndRule = oncePerPair((rule, { text, quotes }): boolean => {
   if (namesAnother(rule, text) && !namesLater(rule, text)) return false
   if (endsAnother(rule, text)) return false
   // What is quoted counts only beside a rule that quotes something itself.
@@ -252,7 +273,7 @@ function mayEndRule(rule: string, { text, quotes }: Statement): boolean {
   return (
     !after.includes(before.replace(/[.!]$/, "")) && !speaksOfAnotherAct(before, after) && !tellsApart(before, after)
   )
-}
+})
 
 /** "Confirm before cancelling a booking" and "no need to confirm before making one": what has to be asked before is another act. */
 function speaksOfAnotherAct(rule: string, seen: string): boolean {
