@@ -97,7 +97,8 @@ function isTyped(text: string): boolean {
   const small = text.match(smallBehindStop)?.length ?? 0
   return isSmallFirst ? small >= capitals : small > Math.max(1, capitals)
 }
-const smallFirst = new RegExp(`^\\W{0,4}[${smalls}]`)
+/** "2, complete please. and …" answers a question by its number. */
+const smallFirst = new RegExp(`^(?:\\d{1,2}[.,:;)]?\\s)?\\W{0,4}[${smalls}]`)
 const capitalBehindStop = new RegExp(`[.!?]\\s+[${capitals}](?:[${smalls}]|\\s[${smalls}])`, "g")
 const smallBehindStop = new RegExp(`[${smalls}]{4}[.!?]\\s+[${smalls}]`, "g")
 

@@ -140,7 +140,7 @@ export const sureTalk = 1.7
 function thresholdOf(statements: readonly Statement[], n: number, scores: readonly number[], around: Around): number {
   const view = statements[n]?.view
   if (view === undefined) return thresholds.talk
-  if (asksWhat.test(view.own.text)) return sureTalk
+  if (asksWhat.test(view.own.text) || asAlways.test(view.own.text)) return sureTalk
   if (view.isItem && around.lists.has(view.over.text)) return listedTalk
   if (callsBack(view.own) && n > 0) return sureTalk
   if (calledBehind(view) || callsItself(view.own) || around.announced[n] === true || around.follows[n] === true)
@@ -208,6 +208,15 @@ const isBrief = ({ text, count }: Reading): boolean => text !== "" && count <= m
 const pointing =
   /^(?:(?:and|und|et|y|e|en|och|i|ve|и|а) )?(?:(?:this|that|it|those|these|das|dies|ca|cela|eso|esto|isso|isto|questo|questa|dat|dit|det|to|bu|это|то)(?![\p{L}])|c'est|ce sont|es (?:una?|la)(?![\p{L}])|이건|이것|그건|그것|これ|それ|这|這|那)/u
 
+/** "Publish it with the script as always": one task, done in the usual way. */
+const asAlways = new RegExp(
+  `(?<![\\p{L}])${anyOf(
+    "(?:as|like) (?:always|ever|usual)|same as (?:always|ever)|wie (?:immer|üblich|gehabt)|comme (?:toujours|d['’]habitude)",
+    "como (?:siempre|sempre|de costumbre|de costume)|come (?:sempre|al solito)|zoals (?:altijd|gewoonlijk)",
+    "som (?:alltid|vanligt|altid)|jak (?:zawsze|zwykle|vždy)|как (?:всегда|обычно)|her zamanki gibi",
+  )}(?![\\p{L}])|いつも(?:通り|どおり|のように)|(?:像|跟)(?:往常|平时|以前)一样|늘 하던 대로`,
+  "iu",
+)
 const neverOrAlways = classSet("never always")
 const tellsOther =
   /^(?:the|our|their|his|her|this) [\p{L}\p{N} .'-]{2,30} (?:says?|said|states?|wrote|writes|claims?|asks?|tells?) (?:that|to|us|you|everyone)(?!\p{L})/u

@@ -38,6 +38,8 @@ const errorStarts = anyOf(
   "[\\w.]{0,60}(?:Error|Exception|Warning as error)\\b|error(?:\\[\\w{1,12}\\])?[: ]|fatal[: ]|FAILED\\b|FAIL\\b",
   "panic[: ]|E {3}|ERROR\\b|failed to\\b|npm (?:ERR!|error)|\\S{1,80}\\(\\d{1,6},\\d{1,5}\\): error",
   "\\S{1,120}:\\d{1,6}:(?:\\d{1,5}:)? (?:fatal )?error\\b",
+  // A program behind its own name ("docker: Error response …"), or behind the mark that it puts before what failed ("X Pull request …").
+  "[a-z][\\w.-]{0,30}: (?:[Ee]rror|fatal|[Ff]ailed to|[Uu]nable to)\\b|(?:X|[✗✘✖❌⨯]\\ufe0f?) \\S",
 )
 const errorLine = new RegExp(
   `^(?!\\W{0,8}(?:E|e)rror:\\s{0,3}\\(?(?:none|null|n/a)?\\)?\\s{0,3}$)\\W{0,8}${errorStarts}`,
