@@ -6,7 +6,7 @@ import lists from "./cue-words.json" with { type: "json" }
 import { announces, asksUser, courteous, decides, finds, saysNotYet, saysUnderWay, sentencesOf, voids } from "./cues.ts"
 import type { NoteDraft } from "./note-draft.ts"
 import { cellsOf } from "./source-values.ts"
-import type { Doing } from "./work.ts"
+import type { MessagePosition } from "./work.ts"
 
 /** What the assistant said at one place; below, what of it was found or decided. What it asked, offered and told stands in `assistant-notes.ts`. */
 export type AssistantStatement = {
@@ -25,7 +25,7 @@ export const partLabels = new RegExp(`^${label}`, "gim")
  * Read an answer once for all that is asked of it. Rows of tables and data are no sentences; a list of sentences in JSON is its members. A
  * plan may begin with the task as the user put it: those are not the assistant's words.
  */
-export function answerOf(text: string, { at, source }: Doing, said: readonly Said[]): AssistantStatement {
+export function answerOf(text: string, { at, source }: MessagePosition, said: readonly Said[]): AssistantStatement {
   const all = wordsToCompare(text)
   const sentences = text.includes("```") ? all.filter((sentence) => !isSaid(sentence, said)) : all
   return { text, sentences, at, source }

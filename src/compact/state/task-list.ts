@@ -1,9 +1,9 @@
 import { type LineState, maxLineLength, oneLine } from "../summary/summary.ts"
-import type { Doing } from "./work.ts"
+import type { MessagePosition } from "./work.ts"
 
 /** The agent's own list of what is to do, written whole or kept item by item, and since when each item stands on it. */
 export type TaskList = {
-  tasks: { readonly items: readonly Task[]; readonly doing: Doing } | undefined
+  tasks: { readonly items: readonly Task[]; readonly doing: MessagePosition } | undefined
   /** The most messages between two times that it was touched. */
   longestRest: number
   /** Where each item of a list stood first. */
@@ -18,7 +18,7 @@ export type Task = {
   readonly state: LineState
   /** By which the agent names it, and where it was last heard of, in a list that is kept item by item. */
   readonly id?: string
-  readonly doing?: Doing
+  readonly doing?: MessagePosition
 }
 
 /** What one call says of one item: a new one has no id before its result tells one. */
@@ -92,7 +92,7 @@ export function recordTask(
   list: TaskList,
   { id: named, text, state, isGone }: TaskChange,
   told: string | undefined,
-  doing: Doing,
+  doing: MessagePosition,
 ): void {
   const items = list.tasks?.items ?? []
   const id = named ?? told
@@ -129,7 +129,7 @@ export function checkboxesIn(text: string): readonly Task[] {
 }
 
 /** The list as it stands now. One that is written anew words its items anew: what is new on it was begun with what is gone undone. */
-export function keepTasks(list: TaskList, items: readonly Task[], doing: Doing): void {
+export function keepTasks(list: TaskList, items: readonly Task[], doing: MessagePosition): void {
   const before = list.tasks?.items ?? []
   const isSame = before.some((old) => items.some(({ text }) => isReworded(old.text, text)))
   const left = before.filter((old) => isToDo(old) && !items.some(({ text }) => text === old.text))
@@ -140,7 +140,7 @@ export function keepTasks(list: TaskList, items: readonly Task[], doing: Doing):
   for (const { text } of items) if (!kept.has(text) || !list.begun.has(text)) list.begun.set(text, begun)
 }
 
-function noteRest(list: TaskList, { at }: Doing): void {
+function noteRest(list: TaskList, { at }: MessagePosition): void {
   if (list.tasks !== undefined) list.longestRest = Math.max(list.longestRest, at - list.tasks.doing.at)
 }
 

@@ -36,7 +36,7 @@ import {
   type ValueStatement,
 } from "./value-statements.ts"
 import lists from "./value-words.json" with { type: "json" }
-import type { Doing } from "./work.ts"
+import type { MessagePosition } from "./work.ts"
 
 /** The exact values read so far, each with its owner: records in tool results, settings in written files, and sentences that state a value. */
 export type Values = {
@@ -62,7 +62,7 @@ export const createValues = (): Values => ({
   jobs: new Map(),
 })
 
-export type OpenCall = { readonly call: ToolCallPart; readonly deed: CallDeed; readonly doing: Doing }
+export type OpenCall = { readonly call: ToolCallPart; readonly deed: CallDeed; readonly doing: MessagePosition }
 
 type RecordState = {
   readonly record: FactRecord
@@ -111,7 +111,7 @@ const anyState = new RegExp(jobState)
 const stateRow = new RegExp(`^[ \\t]{0,20}(?:(\\d{1,6})[ \\t]+)?${jobState}(?![\\w-])`, "gm")
 
 /** How the jobs stand that a command lists or asks for; of one in many parts, how many of them stand how. */
-export function noteJobs({ jobs }: Values, { deed }: OpenCall, result: ToolResultPart, { at }: Doing): void {
+export function noteJobs({ jobs }: Values, { deed }: OpenCall, result: ToolResultPart, { at }: MessagePosition): void {
   if (deed.type === "call") for (const [id, state] of eventStates(resultText(result).whole)) jobs.set(id, { state, at })
   if (deed.type !== "command") return
   const { head, whole = head } = printedByCommand(resultText(result))
@@ -183,7 +183,7 @@ const namesIn = createRecent((text): readonly string[] => {
 }, maxKept)
 
 /** What a call says before its result is there. */
-export function readCallValues(values: Values, call: ToolCallPart, deed: CallDeed, doing: Doing): void {
+export function readCallValues(values: Values, call: ToolCallPart, deed: CallDeed, doing: MessagePosition): void {
   if (deed.type === "call") mention(values, deed.text, doing.at, "other")
   // Only an interpreter still knows what a program defined, though it failed; the paths that a command named say nothing of the work.
   if ((deed.type === "command" || deed.type === "call") && keepsState.test(call.tool))
@@ -211,7 +211,7 @@ function addSource(
   states: Map<string, SourceState>,
   name: string,
   values: readonly SourceValue[],
-  { at, source }: Doing,
+  { at, source }: MessagePosition,
 ): void {
   if (values.length === 0 || name === "") return
   const state: SourceState = states.get(name) ?? { values: new Map(), sources: [], at }
@@ -269,7 +269,7 @@ export const holdsSteering = createPerObject(({ content }: ToolResultPart): bool
 )
 
 /** The values that a result says, as records of what was asked for and as sentences; whether there is any record. */
-export function readValues(values: Values, open: OpenCall, result: ToolResultPart, doing: Doing): boolean {
+export function readValues(values: Values, open: OpenCall, result: ToolResultPart, doing: MessagePosition): boolean {
   const { records, printed } = saidIn(open, result)
   if (records.length + printed.length === 0) {
     if (isChange(open.deed)) markChanged(values.records, open.call)
@@ -304,7 +304,12 @@ const maxSpeaker = 40
 export const isChange = (deed: CallDeed): boolean => deed.type === "call" && deed.changes === "yes"
 
 /** What a result says of the thing that was asked for; whether that was anything. */
-function readRecords(values: Values, { call, deed }: OpenCall, found: readonly FactRecord[], doing: Doing): boolean {
+function readRecords(
+  values: Values,
+  { call, deed }: OpenCall,
+  found: readonly FactRecord[],
+  doing: MessagePosition,
+): boolean {
   const { records } = values
   if (isChange(deed)) markChanged(records, call)
   for (const record of found) {
@@ -428,7 +433,7 @@ const longestStated = 150
 const statedWorth = { assistant: 3, tool: 2.5 } as const
 
 /** What the assistant says with an exact value in it. */
-export function readStatements(values: Values, text: string, doing: Doing): void {
+export function readStatements(values: Values, text: string, doing: MessagePosition): void {
   for (const statement of statedBy(text)) remember(values, "assistant", "assistant", statement, doing)
 }
 
@@ -450,7 +455,7 @@ function remember(
   channel: "assistant" | "tool",
   speaker: string,
   statement: ValueStatement,
-  { at, source }: Doing,
+  { at, source }: MessagePosition,
 ): void {
   if (statement.text.length > longestStated) return
   const text = statementLine(speaker, statement.text)
