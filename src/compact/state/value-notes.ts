@@ -134,8 +134,8 @@ export function noteJobs({ jobs }: Values, { deed }: OpenCall, result: ToolResul
 }
 
 /**
- * Returns the state of each thing that the events of an answer name by a single id: `{"event": "PARTNER_DECLINED", "request_id":
- * "RQ-5518"}`. The event with the latest time counts; without times, the last one.
+ * Returns the state of each thing that the events of an answer name by a single id, such as
+ * `{"event": "PARTNER_DECLINED", "request_id": "RQ-5518"}`. The event with the latest time counts; without times, the last one.
  */
 function eventStates(answer = ""): ReadonlyMap<string, string> {
   const states = new Map<string, { readonly state: string; readonly time: string }>()
