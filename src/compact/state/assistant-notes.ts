@@ -274,7 +274,7 @@ const [maxOffered, leastItem, offeredWorth] = [480, 40, 8]
 
 const toldLead = "The user was told last: "
 
-/** True if a line tells what the user was told last. */
+/** True for a line of `toldDrafts`. */
 export const tellsUser = (line: string): boolean => line.startsWith(toldLead)
 
 /** Draft of what the user was told before the latest message. */

@@ -276,7 +276,7 @@ function commandNature(
   isTold: boolean,
 ): "yes" | "no" | "check" | "maybe" {
   const program = command.slice(0, 20_000)
-  // Effects on files that a program names are told with the files.
+  // Effects on files that a program names are reported with the files.
   const acts = isTold ? programActs.test(program) : programWrites.test(program)
   if (isProgram) return acts ? "yes" : isTold ? "check" : "no"
   if (asksDatabase.test(program)) {
@@ -349,7 +349,7 @@ const runsNow = /run|exec|eval|invoke|interpret/i
 
 /**
  * Reads a call. Keys of the input are checked before tool names, because agents name their tools as they like. The file is long because
- * every form of call is told from the others here, in a fixed order.
+ * every form of call is distinguished from the others here, in a fixed order.
  */
 export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): CallDeed {
   const verb = toolVerb(tool)
@@ -383,7 +383,7 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
   }
   if (verb === "finish" || verb === "ask") {
     const text = textAt(input, sayKeys) ?? questionsIn(input) ?? longestText(input)
-    // A tool that confirms something by its number asks nobody.
+    // A tool that confirms something by its number asks the user nothing.
     if (text !== undefined && (verb === "finish" || inWords.test(text)))
       return { type: "said", text, asks: verb === "ask" }
   }

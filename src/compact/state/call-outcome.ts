@@ -44,7 +44,7 @@ export const callOutcome = createPerObject((result: ToolResultPart, deed: CallDe
 
 const listsRows = /"(?:rows|items|results?|entries|records|hits|events|data|list)"\s{0,3}:\s{0,3}\[\s{0,8}\{/
 
-/** Success or failure that is told by more than the words of the output; undefined if unknown. */
+/** The failure flag for cases in which the output's words alone do not decide; undefined if unknown. */
 const toldFlag = (deed: CallDeed, text: ResultText): boolean | undefined =>
   complaintFlag(deed, text) ?? lookupFlag(deed, text) ?? printedCodeFlag(deed, text) ?? exitCodeFlag(deed, text)
 

@@ -20,7 +20,7 @@ export type Commitment = {
   readonly answer: AssistantStatement
 }
 
-/** Maximum number of commitments told, the newest: an agent with more keeps a task list. */
+/** Maximum number of commitments shown, the newest: an agent with more keeps a task list. */
 const maxCommitments = 6
 
 /** Minimum weight of a commitment: a shorter sentence does not say what will be done. */

@@ -104,7 +104,7 @@ export function removedNames({ old, fresh }: NonNullable<FileDeed["swap"]>): rea
   return namesOf(removed).filter((name) => !stay.has(name))
 }
 
-/** Maximum number of new rows of a table or list told of one rewrite. */
+/** Maximum number of new rows of a table or list shown of one rewrite. */
 const maxRows = 3
 
 function linesChanged(

@@ -131,7 +131,7 @@ type NotesState = {
   readonly corrections: { readonly text: string; readonly at: number }[]
   /** The written command whose output came last. */
   answeredCommand: WrittenCommand | undefined
-  /** How all outputs so far begin; undefined once they begin in different ways. */
+  /** How all outputs so far begin, with an empty head if they differ; undefined before the first. */
   outputForm: OutputForm | undefined
 }
 
@@ -392,7 +392,7 @@ function readResult(reading: NotesState, result: ToolResultPart, doing: MessageP
   reading.isLastWord = false
   if (open.deed.type === "call" && open.deed.changes === "little") reading.gestured = true
   if (isChange(open.deed)) reading.failedAct = read.failed ? open.call.tool : undefined
-  // If a record tells the result, the call's line does not repeat it; what a call created is always told with the call.
+  // If a record has the result, the call's line does not repeat it; what a call created is always reported with the call.
   const isQuoted =
     !(
       isRecorded &&

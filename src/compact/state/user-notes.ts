@@ -24,7 +24,10 @@ type UserStatement = {
   }
   /** True if the assistant waited for the user, with or without a question. */
   readonly answers?: boolean
-  /** True if the assistant had worked since the user's previous message and ended its turn without asking for anything. */
+  /**
+   * True if the assistant had worked since the user's previous message without a failed change at the end, and ended its turn without a
+   * question.
+   */
   readonly isServed: boolean
   /** True if the assistant declined part of it or put it off. */
   readonly isUnsettled?: true
@@ -103,7 +106,8 @@ const further =
 
 /**
  * Kind of a message in context. An answer to a question belongs to the request that the question is about, unless it gives an order of its
- * own. A message that answers nothing is a request, in whatever language, if it says enough.
+ * own. A message that answers nothing is a request, in whatever language, if it says enough: people do not write to an agent without
+ * wanting something.
  */
 function kindAmong(
   { text, asked, answers = asked !== undefined }: UserStatement,
@@ -186,7 +190,10 @@ const isSinglePoint = ({ said }: ReadStatement): boolean =>
   said.text.length <= shortWish && sentencesOf(said.text).length <= fewSentences
 const [shortWish, fewSentences] = [240, 2]
 
-/** True if both messages have the same speaker: in a thread with several named people nobody withdraws another's request. */
+/**
+ * True if both messages have the same speaker, or the withdrawing one names none: in a thread with several named people nobody withdraws
+ * another's request.
+ */
 function isSameSpeaker(own: ReadStatement, withdrawing: ReadStatement): boolean {
   const [names, by] = [own, withdrawing].map(({ said }) => [...new Set(said.text.match(speaker))])
   return by?.length === 0 || (names?.length === 1 && names[0] === by?.[0])

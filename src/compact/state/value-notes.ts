@@ -316,7 +316,7 @@ function readRecords(
   if (isChange(deed)) markChanged(records, call)
   for (const record of found) {
     const known = records.get(record.name)
-    // The answer to a change is told with the change; fields that it does not name are still the old ones.
+    // The answer to a change is reported with the change; fields that it does not name are still the old ones.
     if (known?.changedBy !== undefined && isChange(deed) && !restates(known.record, record)) continue
     const changedBy = known !== undefined && restates(known.record, record) ? undefined : known?.changedBy
     records.delete(record.name)
@@ -341,7 +341,7 @@ function recordsOf({ call, deed }: OpenCall, result: ToolResultPart): readonly F
   const asked = deed.type === "call" ? deed.text : deed.type === "command" ? deed.command : (deed.files[0]?.path ?? "")
   const question = { tool: call.tool, input: deed.type === "call" ? call.input : {}, text: asked }
   const own = oneLine(asked.replaceAll(": ", ":"), 160)
-  // A line of code or a long query does not name a record, and the answer to a change is told with the change.
+  // A line of code or a long query does not name a record, and the answer to a change is reported with the change.
   const isNamed = (name: string): boolean =>
     // A file can be read again, so only records with an id of their own are kept.
     (isRead ? /\d/.test(name) && (name !== own || numberedData.test(own)) : true) &&

@@ -190,7 +190,7 @@ function runDraft(run: Run): readonly NoteDraft[] {
     if (kind !== "act" && quoted === undefined && (!calls || text.endsWith("()`"))) return []
     const worth = (kind === "lookup" && quoted === undefined ? worths.bareLookup : worths[kind]) * scale
     if (kind !== "act") return [{ ...base, worth, ...present({ quoted }), values }]
-    // For acts, only doubt about the outcome is told, or the stated purpose if the output says nothing.
+    // For acts, only doubt about the outcome is reported, or the stated purpose if the output says nothing.
     const doubt = outcome.sure === true || outcome.begins !== undefined ? "" : ": result unknown"
     const otherwise = purpose === undefined ? doubt : `${purposeSign}${purpose}${doubt}`
     const after = run.earlier === undefined ? "" : `; before that: ${run.earlier.join(", ")}`
@@ -239,7 +239,7 @@ function fixText({ text, calls }: Run, { files, by }: NonNullable<Run["fixed"]>)
   return by === text ? "went well when run again" : oneLine(`went well as ${by}`, maxLineLength)
 }
 
-/** Number of changed names told for a file in its short form. */
+/** Number of changed names in the short form of a file. */
 const fewNames = 2
 
 /** Draft of a file; it is worth more the more messages it rests on. */

@@ -89,7 +89,7 @@ export function recordCall(work: Work, deed: CallDeed, outcome: Outcome | undefi
     recordRun(work, failedFileRun(work, deed.files, outcome.rejected), outcome, doing)
   if (deed.type === "command" && deed.command !== "") {
     const wrote = deed.files.some(({ deed: done }) => done !== "read")
-    // What a command did to files is told with the files.
+    // What a command did to files is reported with the files.
     const isAct = deed.changes === "yes" || (deed.changes === "maybe" && outcome?.did === true)
     const kind = isAct ? "act" : wrote || deed.changes === "no" ? "lookup" : "command"
     const text = code(deed.command)
@@ -143,7 +143,7 @@ type NewRun = Pick<Run, "text" | "kind" | "calls" | "little" | "purpose"> & { re
 function failedFileRun(work: Work, files: readonly FileDeed[], rejected = false): NewRun {
   const path = files[0]?.path || work.openFile
   const verb = files[0]?.deed === "read" ? "reading" : "changing"
-  // A rejected change is told with its content; a failed one is not, because the agent tries it again in another form.
+  // A rejected change is reported with its content; a failed one is not, because the agent tries it again in another form.
   const change = rejected ? files[0]?.change : undefined
   return {
     text: `${verb} ${code(path)}${change === undefined ? "" : ` (${changeText(change, 1)})`}`,

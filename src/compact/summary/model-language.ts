@@ -73,7 +73,7 @@ function findLanguage(asked: string): Language | undefined {
   return languages.find(({ names }) => names.includes(plain)) ?? languages.find(({ names }) => names[0] === code)
 }
 
-/** The language expected of an answer; absent if it cannot be told. `told`: small words tell it from others of its script. */
+/** The language expected of an answer; absent if it cannot be detected. `told`: small words distinguish it from others of its script. */
 export type Expected = { readonly name: string; readonly script: string; readonly told: boolean }
 
 /** Returns the requested language, otherwise the one in which the user writes. */

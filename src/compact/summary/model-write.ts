@@ -92,7 +92,7 @@ function createJudge({ messages, schema, previous, language }: PromptInput, { sh
   }
 }
 
-/** Returns the user's words, from which the language is told. */
+/** Returns the user's words, from which the language is detected. */
 export const userText = (messages: Transcript): string =>
   promptPieces(messages)
     .filter(({ channel, kind }) => channel === "user" && kind === "words")
