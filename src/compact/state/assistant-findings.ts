@@ -6,9 +6,12 @@ import lists from "./cue-words.json" with { type: "json" }
 import { announces, asksUser, courteous, decides, finds, saysNotYet, saysUnderWay, sentencesOf, voids } from "./cues.ts"
 import type { NoteDraft } from "./note-draft.ts"
 import { cellsOf } from "./source-values.ts"
-import type { Doing } from "./work.ts"
+import type { MessagePosition } from "./work.ts"
 
-/** What the assistant said at one place; below, what of it was found or decided. What it asked, offered and told stands in `assistant-notes.ts`. */
+/**
+ * What the assistant said in one message. This file finds decisions and findings in it; questions, offers and conclusions are found in
+ * `assistant-notes.ts`.
+ */
 export type AssistantStatement = {
   readonly text: string
   readonly sentences: readonly string[]
@@ -16,16 +19,16 @@ export type AssistantStatement = {
   readonly source: string
 }
 
-/** A name that some agents put before each part of an answer: "Thought: …", "next_action: …". */
+/** A label that some agents put before each part of an answer: "Thought: …", "next_action: …". */
 const label = "(?:thoughts?|reasoning|plan|action|observation|final answer|[a-z]{2,20}_[a-z_]{2,30}):[ \\t]+(?=\\S)"
 const partLabel = new RegExp(`^${label}`, "i")
 export const partLabels = new RegExp(`^${label}`, "gim")
 
 /**
- * Read an answer once for all that is asked of it. Rows of tables and data are no sentences; a list of sentences in JSON is its members. A
- * plan may begin with the task as the user put it: those are not the assistant's words.
+ * Splits an answer into sentences once for all uses. Rows of tables and data are left out; a JSON list of strings gives its members. A
+ * plan may begin with the task in the user's words, which are left out too.
  */
-export function answerOf(text: string, { at, source }: Doing, said: readonly Said[]): AssistantStatement {
+export function answerOf(text: string, { at, source }: MessagePosition, said: readonly Said[]): AssistantStatement {
   const all = wordsToCompare(text)
   const sentences = text.includes("```") ? all.filter((sentence) => !isSaid(sentence, said)) : all
   return { text, sentences, at, source }
@@ -35,7 +38,7 @@ type Said = { readonly text: string }
 const isSaid = (sentence: string, said: readonly Said[]): boolean =>
   sentence.length >= minLength && said.some(({ text }) => text.includes(sentence))
 
-/** Answers of which the readings are kept: each is read when it is flushed, when it is compacted, and again while it is shown. */
+/** Number of answers whose parsed form is cached: each is read when it is flushed, when it is compacted, and again while it is shown. */
 export const maxRead = 2000
 
 export const wordsToCompare = createRecent(
@@ -46,7 +49,7 @@ export const wordsToCompare = createRecent(
   maxRead,
 )
 
-/** A list of texts as JSON writes it, on one line. */
+/** A JSON list of strings on one line. */
 const jsonList = /\[(?:"(?:[^"\\\n]|\\.){1,600}"(?:,\s?)?){1,40}\]/g
 const membersOf = (list: string): string =>
   `\n${list
@@ -55,31 +58,31 @@ const membersOf = (list: string): string =>
     .map((member) => member.slice(1, -1).replaceAll('\\"', '"'))
     .join("\n")}\n`
 
-/** A label in brackets before words, as "[chat 12 · Ann] …", is none. */
+/** True for a line of data rather than a sentence; a label in brackets before words, as in "[chat 12 · Ann] …", does not count. */
 const isData = (sentence: string): boolean =>
   /^\[(?![^\][{}",]{1,40}\] \p{L})|^[{|<]|^\d{1,6}:\s|\|.{0,200}\||[{}]\s*,|\\n|(?:['"\d][^,\s]{0,60}, ){5}|[A-Za-z\d+/=]{60}/u.test(
     sentence,
   )
 
-/** Lines of one kind that one message gives: beyond that it is an essay. */
+/** Maximum number of lines of one kind from one message: a message with more is an essay. */
 export const maxEach = 2
 
-/** Shorter sentences than this decide nothing. */
+/** Minimum weight of a sentence that decides or finds something. */
 const minLength = 24
 
 export const noteOf = (kind: NoteKind, text: string, { at, source }: AssistantStatement, worth: number): NoteDraft => {
   return { kind, text: oneLine(text, maxLineLength), sources: [source], channel: "assistant", at, worth }
 }
 
-/** By its sign, or by the word that ends a question in languages that need no sign. */
+/** True if a sentence ends with a question mark, or with a question word in a language that needs no mark. */
 export const isQuestion = (sentence: string): boolean =>
   /(?:[?？]|(?:ですか|ますか|でしょうか|ませんか|吗|嗎|까요|나요|습니까)[。.]?)["')*\]」』]{0,3}$/.test(sentence)
 
-/** Does a sentence only lead up to something else, so that it says nothing alone? */
+/** True if a sentence ends in a colon and so only leads up to what follows. */
 export const leadsUp = (sentence: string): boolean => /[:：]\**$/.test(sentence)
 
-/** It speaks of what was just shown without saying what that is. */
-export const hollow = new RegExp(
+/** Sentences about something just shown that do not say what it is. */
+export const vagueReference = new RegExp(
   anyOf(
     "^(?:this|these|that|it)(?: \\p{L}+)? (?:will|should|would|can|may|might|now)? ?(?:also )?(?:help|allow|give|ensure|enable|make|provide|let)s? (?:us|you|me|sure|the reader)\\b",
     "^(?:here['’]s|here is|here are)\\b",
@@ -89,8 +92,8 @@ export const hollow = new RegExp(
   "iu",
 )
 
-/** It only says what it will look at now, or what the user said. */
-const passing = new RegExp(
+/** Sentences that only say what the assistant will look at now, or repeat what the user said. */
+const passingRemark = new RegExp(
   anyOf(
     `(?:^|, |; )(?:(?:now|first|next|then|ok(?:ay)?|so|wait)[, ]{1,2})?${anyOf(lists.intends)} (?:\\w{2,10} )?${anyOf(lists.looks)}\\b`,
     "^the user (?:is|wants?|said|asks?|asked|suggest)|겠습니다[.!]?\\s*$|(?:てみます|ましょう|ていきます)[。!！]?\\s*$",
@@ -99,13 +102,16 @@ const passing = new RegExp(
   "i",
 )
 
-/** It says what comes next: once that was done it is told as done, and it settled something only if it gives its reason or what was turned down. */
+/**
+ * Sentences about what comes next: once done, it is told as done; they settle something only if they give a reason or a rejected
+ * alternative.
+ */
 const announcing = new RegExp(`^(?:${anyOf(lists.leads)}[,.! ]{1,3}){0,2}${anyOf(lists.announcing)}\\b`, "i")
-const settling = /\b(?:because|instead of|rather than|decided|chose|opted?|going with|settled on|(?:ll|will) use)\b/i
+const givesReason = /\b(?:because|instead of|rather than|decided|chose|opted?|going with|settled on|(?:ll|will) use)\b/i
 
 export const isAnnouncement = (sentence: string): boolean =>
-  passing.test(sentence) ||
-  (announcing.test(sentence) && !settling.test(sentence)) ||
+  passingRemark.test(sentence) ||
+  (announcing.test(sentence) && !givesReason.test(sentence)) ||
   (upNext.test(sentence) && !hasVerb.test(sentence))
 
 /** "Now the version with a default of 25 s." */
@@ -113,7 +119,7 @@ const upNext =
   /^(?:and )?(?:now|next|then|jetzt|nun|als nächstes),? (?:up:? |for |to |on to )?(?:the|an?|der|die|das|eine?n?)\b/i
 const hasVerb = new RegExp(`(?<![\\p{L}])(?:${anyOf(lists.verbs)}|\\p{L}{3,}(?:ed|en))(?![\\p{L}])`, "iu")
 
-/** It tells the task again, or of a place only that something is there, that there is much in it, or that it might matter. */
+/** Sentences that repeat the task, or say of a place only that something is there, that there is much of it, or that it might matter. */
 const tellsLittle = new RegExp(
   anyOf(
     "^(?:the|this|our) (?:task|issue|problem|goal) (?:involves|asks|requires|described|is to|also points|mentions|suggests that we)\\b",
@@ -126,17 +132,17 @@ const tellsLittle = new RegExp(
   "iu",
 )
 
-/** How things stood at that moment: the next attempt made it old. */
+/** How things stood at one moment, before the next attempt. */
 const momentary =
   /\b(?:still (?:not |fail|an? |the same|be(?:ing)? )|(?:issue|error|problem|failure)s? (?:still )?persists?\b|(?:did|does)(?: not|n['’]t) (?:resolve|solve|fix|help)\b|(?:are|am|is|were|was) (?:unable|not able) to\b)/iu
 
-/** An item of a list that lacks what it is said of: "Should be small …", "User-initiated." */
-export const isHalf = (sentence: string): boolean =>
+/** True for a fragment that lacks its subject or is shorter than five words: "Should be small …", "User-initiated." */
+export const isFragment = (sentence: string): boolean =>
   /^(?:should|must|can|could|will|would|may|might|is|are|was|were|has|have|had|does|needs?)\b/i.test(sentence) ||
   (!/[\u2e80-\u9fff\uac00-\ud7af]/.test(sentence) && sentence.split(/\s+/, leastSaid).length < leastSaid)
 const leastSaid = 5
 
-/** What the assistant settled on and found out while it worked, in its own words. */
+/** Drafts of what the assistant decided and found while it worked, in its own words. */
 export function thoughtDrafts(answer: AssistantStatement): readonly NoteDraft[] {
   const { decided, found, reported } = thoughtsIn(answer.text)
   return [
@@ -149,14 +155,17 @@ export function thoughtDrafts(answer: AssistantStatement): readonly NoteDraft[] 
   ]
 }
 
-/** The small tables of figures in an answer: no other form of it tells them. */
+/** Drafts of the small tables of figures in an answer, which no other form of it tells. */
 export const tableDrafts = (answer: AssistantStatement): readonly NoteDraft[] =>
   tablesIn(answer.text).map((table) => ({
     ...noteOf("finding", "", answer, tableWorth),
     text: oneLine(table, maxTable),
   }))
 
-/** A small table of figures on one line, behind what leads up to it: "At 25 °C: (variant: Vmax, Km) WT: 41.8, 37.3; R92K: 36.8, 60.2". */
+/**
+ * Formats small tables of figures on one line each, after the sentence that introduces them: "At 25 °C: (variant: Vmax, Km) WT: 41.8,
+ * 37.3; R92K: 36.8, 60.2".
+ */
 const tablesIn = createRecent((text): readonly string[] => {
   if (!text.includes("|--") && !text.includes("| --") && !text.includes("|:-")) return []
   const lines = text.split("\n")
@@ -177,7 +186,7 @@ const tablesIn = createRecent((text): readonly string[] => {
   }
   return tables
 }, maxRead)
-/** Does a line tell such a table? */
+/** True if a line contains such a table. */
 export const tellsTable = (line: string): boolean => toldTable.test(line)
 const toldTable = /(?:^|: )\([^()]{1,40}: [^;]{3,160}\) [^:;]{1,60}: [^;]{1,160}(?:;|$)/
 const tableRule = /^\s*\|[\s:|-]{3,200}\|\s*$/
@@ -185,27 +194,27 @@ const [mostRows, maxTable] = [10, 420]
 type Thoughts = Readonly<Record<"decided" | "found" | "reported", readonly string[]>>
 
 export const thoughtsIn = createRecent((text): Thoughts => {
-  // Few sentences find or settle anything: the rest need not be looked at any further.
+  // Few sentences match `finds` or `decides`, so the other checks run only on those.
   const isWorth = (sentence: string): boolean =>
     !isQuestion(sentence) &&
     !leadsUp(sentence) &&
     !asksUser.test(sentence) &&
     !courteous.test(sentence) &&
-    !hollow.test(sentence) &&
+    !vagueReference.test(sentence) &&
     !tellsLittle.test(sentence) &&
-    !isHalf(sentence) &&
+    !isFragment(sentence) &&
     !isAnnouncement(sentence)
   const long = wordsToCompare(text).filter((sentence) => weightOf(sentence) >= minLength)
   const found = long.filter(
     (sentence) =>
-      finds.test(sentence.slice(0, 600)) && isWorth(sentence) && !isStepTold(sentence) && !isCheer(sentence),
+      finds.test(sentence.slice(0, 600)) && isWorth(sentence) && !isStepTold(sentence) && !isBareExclamation(sentence),
   )
   const decided = long.filter(
     (sentence) =>
       decides.test(sentence.slice(0, 600)) &&
       !found.includes(sentence) &&
       isWorth(sentence) &&
-      (settling.test(sentence) || !isStepTold(sentence)),
+      (givesReason.test(sentence) || !isStepTold(sentence)),
   )
   const reported = long.filter(
     (sentence) => !found.includes(sentence) && !decided.includes(sentence) && reports(sentence) && isWorth(sentence),
@@ -217,28 +226,30 @@ export const thoughtsIn = createRecent((text): Thoughts => {
   }
 }, maxRead)
 
-/** Less than a value with its owner: where a session has more than can be noted, these go first. */
+/** Worth less than a value with its owner, so that these go first where a session has more than can be noted. */
 const reportWorth = 2.4
 
-/** What was worked out, several figures at once, is what later work rests on. */
+/** Worth of sentences and tables with several measured figures, on which later work rests. */
 const [figuresWorth, tableWorth] = [4.4, 7]
 const holdsFigures = (sentence: string): boolean => (sentence.match(measured)?.length ?? 0) >= leastFigures
 const measured = /(?<![\w.,/:-])[-−+]?\d+[.,]\d+(?![\w/:-]|[.,]\d)/g
 const leastFigures = 3
 
-/** A full sentence with a figure or a name in it that announces nothing: what the assistant took out of what it had just seen. */
+/**
+ * True for a full sentence with a figure or a name in it that announces nothing: what the assistant concluded from what it had just seen.
+ */
 const reports = (sentence: string): boolean =>
   isFull.test(sentence) &&
   exact.test(sentence) &&
   !announces.test(sentence.slice(0, 600)) &&
   !isStepTold(sentence) &&
-  !begun.test(sentence)
+  !gerundStep.test(sentence)
 
-/** A step that the agent tells itself to take; a name in code that a sentence begins with is what it is about. */
+/** True for a step that the agent tells itself to take or has taken; a sentence that begins with a name in code is about that instead. */
 const isStepTold = (sentence: string): boolean =>
   !/^[\s*-]*`/.test(sentence) && (directs(sentence) || stepTaken.test(sentence))
 
-/** A step that was taken, in languages whose verb stands last: what was done is told by the calls. */
+/** A completed step in languages whose verb stands last: the calls tell what was done. */
 const stepTaken = new RegExp(
   anyOf(
     `${anyOf(lists.stepsTakenKorean)}(?:을|를|이|가)?\\s?(?:했|됐|되었|하였)습니다[.!]?\\s*$`,
@@ -246,60 +257,68 @@ const stepTaken = new RegExp(
   ),
 )
 
-/** A step that is named by what it does, "Setting the limit to 30", was told to oneself. */
-const begun =
+/** A step named by what it does, addressed to itself: "Setting the limit to 30". */
+const gerundStep =
   /^(?:now )?(?!looking at|judging|according|considering|given)\p{L}{2,14}ing (?!\p{L}+ (?:is|was|are|were|has|fails?|failed|works?|worked)\b)(?!.*\b(?:is|was|are|were|fails?|failed)\b)/iu
 
-/** That something was found, and not what: "Now I've found the issue!" */
-const isCheer = (sentence: string): boolean =>
+/** True for an exclamation that something was found, without saying what: "Now I've found the issue!" */
+const isBareExclamation = (sentence: string): boolean =>
   !exact.test(sentence) && weightOf(sentence) < leastFinding && /!["')*\]]{0,3}$/.test(sentence)
 const leastFinding = 60
 
 const isFull = /[.!。！]["')*\]]{0,3}$/
 
-/** Thoughts that are compared with those before them. */
+/** Maximum number of thoughts compared with the earlier ones. */
 const maxThoughts = 60
-/** So many words of the longer one must stand in the shorter one, and fewer of a short one that names the same figures. */
+/**
+ * Share of the longer one's words that both thoughts must have to count as the same; lower for short ones, whose figures have to match in
+ * any case.
+ */
 const sameShareOf = (words: number): number => (words <= 5 ? 0.5 : 0.6)
-/** Of fewer words than this nobody can tell. */
+/** Minimum number of words of a thought for that comparison. */
 const leastShared = 3
 const isThought = ({ kind }: NoteDraft): boolean => kind === "decision" || kind === "finding"
-const comesToIt = (draft: NoteDraft): boolean => isThought(draft) || draft.kind === "conclusion"
+const isThoughtOrConclusion = (draft: NoteDraft): boolean => isThought(draft) || draft.kind === "conclusion"
 
-/** Where thoughts do not hold any more. */
-type Refuted = {
-  /** What was said there was turned down. */
+/** What makes thoughts invalid. */
+type Refutations = {
+  /** Indexes of messages whose content the user rejected. */
   readonly turnedDown: ReadonlySet<number>
-  /** Figures that were said to hold no more, and names of what has ended since, each with the place where that was. */
+  /** Figures said to be no longer valid, and names of what has ended since, each with the message index. */
   readonly voided: ReadonlyMap<string, number>
-  /** What was done, in order. */
+  /** Acts and commands that succeeded, in order. */
   readonly acts: readonly { readonly text: string; readonly at: number }[]
-  /** Where a file was changed last. */
+  /** Index of the message that last changed a file. */
   readonly changed: number
-  /** How jobs and other things stood when that was last read. */
+  /** Where the states of jobs and other things were last read. */
   readonly states: ReadonlyMap<string, { readonly at: number }>
-  /** What the assistant said to correct figures, and where. */
+  /** Statements that correct figures, with their message indexes. */
   readonly corrections: readonly { readonly text: string; readonly at: number }[]
 }
 
 /**
- * Of thoughts that say nearly the same, the latest; none that only repeats what the user said, and none that was refuted since. Beside other
- * figures, those that hold no more are marked.
+ * Removes thoughts that a later one repeats, that only repeat the user, or that were refuted since; marks invalid figures in those that
+ * remain.
  */
 export function latestThoughts(
   drafts: readonly NoteDraft[],
   said: readonly Said[],
-  refuted: Refuted,
+  refuted: Refutations,
 ): readonly NoteDraft[] {
   const isGone = (one: NoteDraft): boolean =>
     isRefuted(one, refuted) || (isThought(one) && isSaid(one.text.replace(/…$/, ""), said))
-  const gone = new Set(drafts.filter((one) => comesToIt(one) && isGone(one)))
+  const gone = new Set(drafts.filter((one) => isThoughtOrConclusion(one) && isGone(one)))
   const left = latestOf(gone.size === 0 ? drafts : drafts.filter((one) => !gone.has(one)))
-  return refuted.voided.size === 0 ? left : left.map((one) => (comesToIt(one) ? withMarks(one, refuted) : one))
+  return refuted.voided.size === 0
+    ? left
+    : left.map((one) => (isThoughtOrConclusion(one) ? withVoidMarks(one, refuted) : one))
 }
 
-/** Was it turned down, does it rest on what holds no more, or has what it says is under way or still to be done come to its end since? */
-export function isRefuted(one: NoteDraft, refuted: Refuted): boolean {
+/**
+ * True if the user rejected it, if most of its figures are no longer valid, if a correction replaces its table, or if what it says is
+ * under way or still to be done has been settled since.
+ */
+export function isRefuted(one: NoteDraft, refuted: Refutations): boolean {
   const { turnedDown, voided, acts, states, changed, corrections } = refuted
   const { text, at } = one
   if (turnedDown.has(at)) return true
@@ -309,17 +328,17 @@ export function isRefuted(one: NoteDraft, refuted: Refuted): boolean {
   if (saysUnderWay.test(text) && (text.match(eachName) ?? []).some((name) => at < (states.get(name)?.at ?? -1)))
     return true
   if (nothingYet.test(text) && changed > at) return true
-  // "The migration 0047_a.sql is not applied yet" holds until something was done with it.
+  // "The migration 0047_a.sql is not applied yet" holds until an act names that file.
   const named = saysNotYet.test(text) ? [...text.matchAll(inCode)].map(([, name = ""]) => name) : []
   return named.length > 0 && acts.some((act) => act.at > at && named.some((name) => act.text.includes(name)))
 }
 
-/** Does an answer say that it corrects something? "Corrected: n = 4,612, a median of 28 and not 32." */
+/** True if an answer says that it corrects something: "Corrected: n = 4,612, a median of 28 and not 32." */
 export const isCorrection = (text: string): boolean => correcting.test(text)
 const correcting =
   /^\W*(?:(?:now )?(?:corrected|recomputed|recalculated|fixed|redone)|korrigiert|neu berechnet|berichtigt|corrigé\p{L}{0,2}|recalculé\p{L}{0,2}|corregid[oa]s?|recalculad[oa]s?|corrigid[oa]s?|corrett[oaie]|gecorrigeerd|rättat|修正|已修正|訂正|수정)(?!\p{L})/iu
 
-/** Does a correction name rows of a table with other figures? */
+/** True if a correction names at least two rows of a table, all with other figures. */
 function correctsTable(table: string, correction: string): boolean {
   if (!tellsTable(table)) return false
   const rows = [...table.matchAll(tableRow)].map(([, label = "", figure = ""]) => ({ label, figure }))
@@ -336,16 +355,16 @@ const tableRow = /(?<=\) |; )(\p{L}{2,}|\S{3,})[^;]*?: \W{0,3}(\d[\d.,]*\d|\d)/g
 const nothingYet =
   /\b(?:nothing|nichts|rien|nada|niente|niets)\b.{0,24}\b(?:yet|so far|encore|todavía|ainda|ancora|nog)\b|\bnoch nichts\b/iu
 
-const voidNames = ({ text, at }: NoteDraft, voided: Refuted["voided"]): readonly string[] =>
+const voidNames = ({ text, at }: NoteDraft, voided: Refutations["voided"]): readonly string[] =>
   voided.size === 0 ? [] : (text.match(eachName) ?? []).filter((name) => at < (voided.get(name) ?? -1))
 
-function withMarks(one: NoteDraft, { voided }: Refuted): NoteDraft {
+function withVoidMarks(one: NoteDraft, { voided }: Refutations): NoteDraft {
   const names = new Set(voidNames(one, voided))
   if (names.size === 0) return one
   return { ...one, text: one.text.replace(eachName, (name) => (names.has(name) ? `${name} [taken back]` : name)) }
 }
 
-/** Figures of which it is said that they hold no more: "The 7.43 from before is void". */
+/** Returns the figures that sentences declare invalid: "The 7.43 from before is void". */
 export const figuresVoided = (sentences: readonly string[]): readonly string[] =>
   sentences.filter((sentence) => voids.test(sentence)).flatMap((sentence) => sentence.match(eachFigure) ?? [])
 const eachName = /(?<![\w.,])[\p{L}\d][\p{L}\d._-]*(?<![._])/gu
@@ -353,11 +372,11 @@ const inCode = /`([^`\s]{4,80})`/g
 const eachFigure = /(?<![\w.,])(?:\d+[.,]\d+|\d{3,}|\p{Lu}{2,}-?\d+)(?![\w]|[.,]\d)/gu
 
 function latestOf(drafts: readonly NoteDraft[]): readonly NoteDraft[] {
-  const moments = drafts.filter((one) => isThought(one) && momentary.test(one.text) && !saysWhy.test(one.text))
+  const moments = drafts.filter((one) => isThought(one) && momentary.test(one.text) && !explains.test(one.text))
   const last = moments.at(-1)
   return withoutRepeats(moments.length < 2 ? drafts : drafts.filter((one) => one === last || !moments.includes(one)))
 }
-const saysWhy = /\b(?:because|since|due to|as)\b/i
+const explains = /\b(?:because|since|due to|as)\b/i
 
 function withoutRepeats(drafts: readonly NoteDraft[]): readonly NoteDraft[] {
   const thoughts = drafts.filter(isThought).slice(-maxThoughts)
@@ -377,12 +396,12 @@ function withoutRepeats(drafts: readonly NoteDraft[]): readonly NoteDraft[] {
   return gone.size === 0 ? drafts : drafts.filter((draft) => !gone.has(draft))
 }
 
-/** What makes a sentence tell something in any language: figures, names in code, capitals inside. */
+/** What makes a sentence specific in any language: figures, names in code, capitals. */
 const exact = /\d+|`[^`]{1,80}`|\p{Ll}[_/.]\p{L}|\p{Lu}{3,}/u
 const eachExact = new RegExp(exact, "gu")
 
-/** How much a sentence tells for those who were not there. */
-function tells(sentence: string, n: number, count: number): number {
+/** Score of how much a sentence tells a reader who was not there. */
+function tellingScore(sentence: string, n: number, count: number): number {
   const figures = Math.min(3, sentence.match(eachExact)?.length ?? 0)
   const place = n === 0 || n === count - 1 ? 1 : 0
   const courtesy = courteous.test(sentence) ? -3 : 0
@@ -398,24 +417,24 @@ function tells(sentence: string, n: number, count: number): number {
   )
 }
 
-/** A name with a short value: a row of a list of options or records, which says nothing without the rest of it. */
+/** True for a name with a short value: a row of a list of options or records, which says nothing without the rest. */
 export const isField = (sentence: string): boolean =>
   /^[^:：.!?]{1,30}[:：] ?\S[^:：!?。]{0,40}$|^[^:：.!?]{1,30}: ?\d{1,2}:\d\d\b.{0,30}$/.test(sentence) &&
   !isFull.test(sentence)
 
-/** One or two words without a stop behind them are a scrap of a list. */
+/** True for one or two words without a full stop: a scrap of a list. */
 const isScrap = (sentence: string): boolean =>
   sentence.split(/\s+/, 3).length < 3 && !/[.!]$|[\u2e80-\u9fff\uac00-\ud7af]/.test(sentence)
 
-/** Sentences that stand for a whole answer: a second one only where both can stand whole. */
+/** Maximum number of sentences that stand for a whole answer; the second only if both fit whole. */
 const maxConcluding = 2
 
-/** What an answer came to: its most telling sentences, and none that only asks, announces or is polite. */
+/** Returns the most telling sentences of an answer, without questions, announcements and courtesies. */
 export function concludingText(all: readonly string[], skip: (sentence: string) => boolean = () => false): string {
   const ranked = all
-    .map((sentence, n) => ({ sentence, n, worth: tells(sentence, n, all.length) }))
+    .map((sentence, n) => ({ sentence, n, worth: tellingScore(sentence, n, all.length) }))
     .filter(({ sentence, worth }) => worth > 0 && !isQuestion(sentence) && !skip(sentence) && /\p{L}/u.test(sentence))
-    .filter(({ sentence }) => !hollow.test(sentence) && !leadsUp(sentence))
+    .filter(({ sentence }) => !vagueReference.test(sentence) && !leadsUp(sentence))
     .sort((one, other) => other.worth - one.worth || other.n - one.n)
     .slice(0, maxConcluding)
   const length = ranked.reduce((sum, { sentence }) => sum + sentence.length + 2, 0)

@@ -5,10 +5,9 @@ import { maxLineLength, oneLine, weightOf } from "../summary/summary.ts"
 import {
   type AssistantStatement,
   concludingText,
-  hollow,
   isAnnouncement,
   isField,
-  isHalf,
+  isFragment,
   isQuestion,
   leadsUp,
   maxEach,
@@ -17,6 +16,7 @@ import {
   tableDrafts,
   thoughtDrafts,
   thoughtsIn,
+  vagueReference,
   wordsToCompare,
 } from "./assistant-findings.ts"
 import lists from "./cue-words.json" with { type: "json" }
@@ -26,8 +26,8 @@ import { regrets } from "./outcome-of.ts"
 import { agrees, asksFurther, leansOn } from "./user-notes.ts"
 
 /**
- * What the user was told was done, with its number or price. Clicks and keys do not say what came of them: the assistant's own word stands
- * for the act.
+ * Drafts of what the user was told had been done, with its number or price. Clicks and key presses do not show their effect, so the
+ * assistant's statement stands for the act.
  */
 export const confirmedDrafts = (answer: AssistantStatement): readonly NoteDraft[] =>
   answer.sentences
@@ -42,18 +42,18 @@ const whatIsConfirmed = anyOf(
 const confirms = new RegExp(`^(?:${whatIsConfirmed}\\s+)?(?:now |all )?${anyOf(lists.confirms)}(?![\\p{L}])`, "iu")
 const proves = /[\p{Lu}]{2,}[-_]?\d|#\d{2}|\d{4}|[$€£¥]\s?\d|\d\s?[$€£¥]/u
 
-/** How far from its end an answer is looked at for what it asks. */
+/** Number of characters at the end of an answer in which a question is looked for. */
 const maxAsked = 400
 
-/** A conclusion of fewer letters is a heading or a nod: "All tests.", "With the retry." */
+/** Minimum weight of a conclusion: a shorter one is a heading or an acknowledgement: "All tests.", "With the retry." */
 const leastConclusion = 24
 
 /**
- * What a turn came to, as the user was told: a short answer whole; of a longer one its most telling sentences, and what it found unless
- * that is written down already.
+ * Drafts of what a turn concluded: a short answer whole; of a longer one its most telling sentences, and its findings unless they are
+ * drafted already.
  */
 export function conclusionDrafts(answer: AssistantStatement, isNoted: boolean): readonly NoteDraft[] {
-  // What led up to a question was settled with its answer, and what the user was asked to do was done.
+  // Once a question is answered, what led up to it matters less, and a request to the user was fulfilled.
   const waits = waitsForUser(answer)
   const worth = waits ? 2 : 4.5
   const isWhole = !isNoted && isShort(answer)
@@ -64,31 +64,33 @@ export function conclusionDrafts(answer: AssistantStatement, isNoted: boolean): 
   return isNoted ? conclusion : [...thoughts, ...conclusion]
 }
 
-/** The most telling sentences of an answer beside its thoughts. */
+/** Returns the most telling sentences of an answer other than its decisions and findings. */
 const conclusionIn = createRecent((text): string => {
   const noted = new Set(
     Object.values(thoughtsIn(text)).flatMap((some) => some.map((sentence) => oneLine(sentence, maxLineLength))),
   )
   return concludingText(
     wordsToCompare(text),
-    (sentence) => noted.has(sentence) || isPassing(sentence) || isHalf(sentence),
+    (sentence) => noted.has(sentence) || addsNothing(sentence) || isFragment(sentence),
   )
 }, maxRead)
 
-/** Is an answer told whole in one line? */
+/** True if an answer fits on one line. */
 export const isShort = ({ text }: AssistantStatement): boolean => text.length <= maxLineLength
 
-/** What an answer tells, without what it asks, what it only leads up to, and courtesies. */
+/** Returns an answer without its questions, announcements and courtesies. */
 const shortAnswer = ({ sentences }: AssistantStatement): string => tellingIn(sentences)
 
 const tellingIn = createPerObject((sentences: readonly string[]): string =>
-  sentences.filter((sentence) => !isQuestion(sentence) && !courteous.test(sentence) && !isPassing(sentence)).join(" "),
+  sentences
+    .filter((sentence) => !isQuestion(sentence) && !courteous.test(sentence) && !addsNothing(sentence))
+    .join(" "),
 )
 
-const isPassing = (sentence: string): boolean => isAnnouncement(sentence) || hollow.test(sentence)
+const addsNothing = (sentence: string): boolean => isAnnouncement(sentence) || vagueReference.test(sentence)
 
 /**
- * The question that an answer ends with, if it asks one: with what is proposed behind it, and with the sentence before it where it says
+ * Returns the question that an answer ends with, if any, with the sentence after it, and with the sentence before it if the question says
  * little alone.
  */
 export const questionIn = ({ sentences }: AssistantStatement): string | undefined => lastQuestion(sentences)
@@ -103,14 +105,14 @@ const lastQuestion = createPerObject((sentences: readonly string[]): string | un
   const around = [before, question, sentences[at + 1]].filter((one) => one !== undefined).filter((one) => !isField(one))
   const told = around.filter((sentence) => sentence === question || !courteous.test(sentence)).join(" ")
   if (told.length <= maxQuestion) return oneLine(told, maxQuestion)
-  // Of what a short question leans on, the end stands right before it.
+  // If there is little room, only the end of the preceding sentence is kept.
   const room = maxQuestion - question.length - 3
   return room < leastLead || before === undefined
     ? oneLine(question, maxQuestion)
     : oneLine(`… ${endOf(before, room)} ${question}`, maxQuestion)
 })
 
-/** A question that says nothing of what it asks. */
+/** Questions that do not say what they ask about. */
 const yesOrNo = new RegExp(
   `^\\W*(?:${anyOf(
     "yes or no|yes/no|ok(?:ay)?|agreed|(?:is )?(?:that|this) (?:ok(?:ay)?|fine|right|all right|correct)|shall i|may i|go ahead",
@@ -119,7 +121,7 @@ const yesOrNo = new RegExp(
   "iu",
 )
 
-/** What a bare "Yes or no?" asks about: the sentence before it, and where that is short those before that. */
+/** Returns what a bare "Yes or no?" asks about: the sentence before it, and those before that while they are short. */
 function leadUpTo(sentences: readonly string[]): string | undefined {
   let lead = sentences.at(-1)
   for (const sentence of sentences.slice(0, -1).reverse()) {
@@ -131,30 +133,30 @@ function leadUpTo(sentences: readonly string[]): string | undefined {
 }
 const maxLead = 140
 
-/** A piece of the sentence before a question that is shorter says nothing. */
+/** Minimum length of the kept end of the preceding sentence. */
 const leastLead = 60
 
-/** The end of a sentence, from a word on. */
+/** Returns the end of a sentence, beginning at a word. */
 const endOf = (sentence: string, length: number): string => sentence.slice(-length).replace(/^\S*\s/, "")
 
-/** It asks for something without a question mark: "Please let me know which option you prefer." An offer of more help asks for nothing. */
+/** Requests without a question mark: "Please let me know which option you prefer." Offers of more help do not match. */
 const asksFor =
   /\bplease (?:(?:let me know|tell me|advise|confirm) (?:which|what|how|whether|your|the|that)|(?:provide|share|specify|choose|select|pick)\b)/i
 
-/** Characters of a question with what is said around it. */
+/** Maximum length of a question with the sentences around it. */
 const maxQuestion = 320
-/** A question of so few letters leans on what was said before it. */
+/** Maximum weight of a question that needs the sentence before it. */
 const fewWords = 20
 
-/** An offer or a question that the user's latest words answer: a "yes" says nothing to whoever does not know to what. */
+/** Draft of the question that the user's latest message answers: a "yes" means nothing without it. */
 export function answeredDraft(answer: AssistantStatement): NoteDraft {
   const question = questionIn(answer) ?? answer.sentences.at(-1) ?? answer.text
   return beforeLatestWords("The user's latest words answer: ", answer, answer.text, question)
 }
 
 /**
- * What the user said yes to some messages ago, while nothing is done about it yet: of a long proposal the parts that name something, and those
- * that the user's words speak of.
+ * Draft of a proposal that the user accepted some messages ago and that was not acted on: of a long one the parts that name something or
+ * share words with the reply.
  */
 export const agreedDraft = (proposal: AssistantStatement, reply: string): NoteDraft => ({
   ...noteOf("current", "", proposal, offeredWorth),
@@ -162,7 +164,7 @@ export const agreedDraft = (proposal: AssistantStatement, reply: string): NoteDr
   short: `${agreedLead}${proposedIn(proposal, reply, shortProposal - agreedLead.length)}`,
 })
 
-/** Does an answer propose something in particular, with its price, its number or its day? */
+/** True if an answer proposes something specific, with a price, number or date. */
 export const proposes = ({ text }: AssistantStatement): boolean => particular.test(text) && !asksForDetails.test(text)
 
 const agreedLead = "The user agreed to this: "
@@ -170,13 +172,13 @@ const shortProposal = 200
 /** A number or price, or a name with a digit in it. */
 const particular = /[$€£¥]\s?\d|\d\s?[$€£¥%]|\d{2}|(?<![\p{L}\d])\p{Lu}+-?\d/u
 
-/** The parts of a proposal in order, the most telling ones as far as there is room. */
+/** Returns the most telling parts of a proposal that fit, in order. */
 function proposedIn({ sentences, text }: AssistantStatement, reply: string, room: number): string {
   const whole = oneLine(text, text.length + 1)
   if (whole.length <= room) return whole
   const spoken = new Set(longWords(reply))
   const parts = sentences.filter(
-    (sentence) => !courteous.test(sentence) && !isQuestion(sentence) && !hollow.test(sentence),
+    (sentence) => !courteous.test(sentence) && !isQuestion(sentence) && !vagueReference.test(sentence),
   )
   const worth = (part: string): number =>
     2 * longWords(part).filter((word) => spoken.has(word)).length +
@@ -194,25 +196,28 @@ function proposedIn({ sentences, text }: AssistantStatement, reply: string, room
   const told = parts.filter((_, n) => chosen.has(n)).join("; ")
   return told === "" ? oneLine(text, room) : told
 }
-/** A name with letters and digits: of a flight, an order, a version. */
+/** An identifier with letters and digits: of a flight, an order, a version. */
 const named = /(?<![\p{L}\d])(?=[\p{L}_-]*\d)(?=[\d_-]*\p{L})[\p{L}\d_-]{4,}/u
 const longWords = (text: string): readonly string[] => text.toLowerCase().match(/\p{L}{5,}/gu) ?? []
 
-/** The items of a list, each with its number or letter. */
+/** Items of a list, each with its number or letter. */
 const choices = /^[ \t]{0,8}(?:\*\*)?(?:\(?(?:\d{1,2}|[A-Ha-h])[.)]|option \d{1,2}:?)(?:\*\*)? \S.{0,400}$/gim
 
-/** What can be chosen: the heading of a part of the answer is no choice. */
+/** Returns the items that can be chosen, without headings. */
 const choicesIn = (text: string): readonly string[] =>
   (text.match(choices) ?? []).map((item) => item.trim().replaceAll("**", "")).filter((item) => !leadsUp(item))
 
-/** Does an answer list what the user may choose from? */
+/** True if an answer lists options for the user. */
 export const offersChoice = ({ text }: AssistantStatement): boolean =>
   choicesIn(text).length >= 2 && !asksForDetails.test(text)
-/** A list of what the user is to say is nothing to choose from. */
+/** A list of details that the user is to provide offers no choice. */
 const asksForDetails =
   /\b(?:provide|need|share|confirm|send|tell|give|require|know)\b[^.!?\n]{0,80}\b(?:following|these|those|details|information|below)\b[^.!?\n]{0,40}[:：]/i
 
-/** What the user was asked to choose from, for whoever is told "the second one"; of what was chosen by its number, only that. */
+/**
+ * Draft of the options that the user was offered, so that "the second one" can be understood; only the chosen option if the reply names
+ * it.
+ */
 export function offeredDraft(answer: AssistantStatement, reply: string): NoteDraft {
   const items = choicesIn(answer.text)
   const item = chosenFrom(answer, reply)
@@ -225,7 +230,7 @@ export function offeredDraft(answer: AssistantStatement, reply: string): NoteDra
   }
 }
 
-/** What the user chose of a list, by its number or by its place in it. */
+/** Returns the option that the user chose by its number, letter or position. */
 export function chosenFrom(answer: AssistantStatement, reply: string): string | undefined {
   const items = choicesIn(answer.text)
   if (items.length < 2) return undefined
@@ -235,7 +240,7 @@ export function chosenFrom(answer: AssistantStatement, reply: string): string | 
   if (place < 0) return undefined
   return place < 3 ? items[place] : place === 3 ? items.at(-1) : items.length === 3 ? items[1] : undefined
 }
-/** What the letters in brackets stand for that the user names: "(a) is fine, (b) has to wait". */
+/** Returns the options whose letters the reply has in brackets: "(a) is fine, (b) has to wait". */
 export function namedFrom(answer: AssistantStatement, reply: string): string | undefined {
   const letters = new Set([...reply.matchAll(lettered)].map(([, letter = ""]) => letter.toLowerCase()))
   const items = letters.size === 0 ? [] : choicesIn(answer.text)
@@ -245,7 +250,7 @@ export function namedFrom(answer: AssistantStatement, reply: string): string | u
 const lettered = /(?<![\p{L}\p{N}])[(（]?([a-h])[)）]/giu
 const maxNamed = 160
 
-/** The first, the second, the third, the last, the middle one: at the head of what is said, and not of something else. */
+/** The first, second, third, last or middle option, at the beginning of a reply. */
 const places: readonly RegExp[] = [
   "first|1st|erste[rns]?|première?|primer[ao]?|prim[ao]|eerste|перв\\p{L}+|第一个?|一番目",
   "second|2nd|zweite[rns]?|deuxième|seconde|segund[ao]|second[ao]|tweede|втор\\p{L}+|第二个?|二番目",
@@ -261,7 +266,7 @@ const places: readonly RegExp[] = [
 )
 
 const itemNumber = /(\d{1,2}|[A-H])(?=[.):])/i
-/** One number or letter and nothing like it behind: "2, and put it into the web part". */
+/** Matches a reply with a single number or letter: "2, and put it into the web part". */
 const chosen =
   /^\W{0,3}(?:(?:option|number|no\.?|nr\.?|variante|opci[oó]n|opção|opzione|optie)\s)?(\d{1,2}|[a-h])(?=\W|$)(?!\W{1,3}(?:and|or|und|oder|et|ou|y|o|e|&|\+|-)?\W{0,2}(?:\d|[a-h](?!\w)))(?!\s(?:\p{L}))/iu
 const offeredLead = "Offered: "
@@ -269,16 +274,16 @@ const [maxOffered, leastItem, offeredWorth] = [480, 40, 8]
 
 const toldLead = "The user was told last: "
 
-/** Does a line say what the user was told? */
+/** True for a line of `toldDrafts`. */
 export const tellsUser = (line: string): boolean => line.startsWith(toldLead)
 
-/** What the user was told before the latest words, which go on from there. */
+/** Draft of what the user was told before the latest message. */
 export function toldDrafts(answer: AssistantStatement): readonly NoteDraft[] {
   const said = shortAnswer(answer)
   if (weightOf(said) < leastConclusion) return []
-  const short = concludingText(answer.sentences, isPassing)
-  // Sentences stand whole as long as one fits.
-  const forms = [said, short, ...answer.sentences.filter((sentence) => !isPassing(sentence)).reverse()]
+  const short = concludingText(answer.sentences, addsNothing)
+  // Whole sentences are kept as long as one fits.
+  const forms = [said, short, ...answer.sentences.filter((sentence) => !addsNothing(sentence)).reverse()]
   const fitting = forms.find((form) => toldLead.length + form.length < maxLineLength - 3)
   return [beforeLatestWords(toldLead, answer, fitting ?? short, short)]
 }
@@ -291,16 +296,16 @@ function beforeLatestWords(lead: string, answer: AssistantStatement, text: strin
   }
 }
 
-/** Characters of what was asked or told where there is little room. */
+/** Maximum length of a question or statement in its short form. */
 const shortQuestion = 100
 
-/** Does an answer wait for the user, with or without a question? */
+/** True if an answer waits for the user, with or without a question. */
 export const waitsForUser = (answer: AssistantStatement): boolean =>
   questionIn(answer) !== undefined || asksAtEnd(answer.text)
 
 const asksAtEnd = createRecent((text) => asksUser.test(text.slice(-maxAsked)), maxRead)
 
-/** What is to be done: with a thing that it is done to, and no offer, condition or question. */
+/** True if a sentence is a next step: long enough to name its object, and no offer, condition or question. */
 const isStep = (sentence: string): boolean =>
   !courteous.test(sentence) &&
   !isQuestion(sentence) &&
@@ -311,21 +316,21 @@ const isStep = (sentence: string): boolean =>
   ) &&
   (weightOf(sentence) >= leastStep || /[\u2e80-\u9fff\uac00-\ud7af]/.test(sentence))
 
-/** "Let's proceed." says nothing of what. */
+/** Minimum weight of a next step: "Let's proceed." does not say with what. */
 const leastStep = 18
 
-/** How far from the end of a last word something to come is announced: what stands before it announces what the same answer then does. */
+/** Number of sentences at the end of an answer in which a next step is looked for: earlier ones announce what the same answer then does. */
 const closingSentences = 3
 
-type Followed = {
-  /** A call followed and has its result: what was announced is no next step any more. */
+type StatementContext = {
+  /** True if a later call has its result, so that what was announced is no next step any more. */
   readonly carriedOut: boolean
-  /** Another line tells what followed. */
+  /** True if another line tells what followed. */
   readonly isTold: boolean
 }
 
-/** Where the assistant stood when it last spoke: what it was at, what it was about to do, what it asked and got no answer to. */
-export function lastDrafts(answer: AssistantStatement, { carriedOut, isTold }: Followed): readonly NoteDraft[] {
+/** Drafts of where the assistant stood when it last spoke: its current work, next steps, and unanswered question. */
+export function lastDrafts(answer: AssistantStatement, { carriedOut, isTold }: StatementContext): readonly NoteDraft[] {
   const announced = answer.sentences.filter((sentence) => announces.test(sentence.slice(0, 600)))
   const next = (
     answer.sentences.length > closingSentences ? answer.sentences.slice(-closingSentences) : answer.sentences
@@ -334,7 +339,7 @@ export function lastDrafts(answer: AssistantStatement, { carriedOut, isTold }: F
   const isAsked = (sentence: string): boolean => question?.includes(oneLine(sentence, maxQuestion)) === true
   const said = concludingText(answer.sentences, (sentence) => announced.includes(sentence) || isAsked(sentence))
   const isPlan = said === "" && !isTold && (carriedOut || next.length === 0)
-  // What leads up to more of the same answer says nothing without it.
+  // A sentence that leads up to more of the same answer says nothing without it.
   const isPlain = (sentence: string): boolean => !leadsUp(sentence) || sentence === answer.sentences.at(-1)
   const last = isPlan ? (next.at(-1) ?? announced.findLast(isPlain)) : undefined
   const current = last === undefined || isAsked(last) ? said : oneLine(last, maxLineLength)
@@ -343,14 +348,14 @@ export function lastDrafts(answer: AssistantStatement, { carriedOut, isTold }: F
     ...(carriedOut ? [] : next)
       .slice(-maxEach)
       .map((text): NoteDraft => ({ ...noteOf("next", text.replace(/[:：]$/, "."), answer, 7), state: "next" })),
-    // What stands before a command is asked of oneself.
+    // A question before a written command is addressed to itself.
     ...(question === undefined || isTold
       ? []
       : [{ ...noteOf("question", `Asked the user: ${question}`, answer, 7), state: "pending" as const }]),
   ]
 }
 
-/** Does an answer begin by saying that something cannot be, or give that as one of its points? */
+/** True if one of the first lines of an answer declines something. */
 export const declines = ({ text }: AssistantStatement): boolean =>
   text
     .slice(0, maxDeclined)
@@ -359,10 +364,10 @@ export const declines = ({ text }: AssistantStatement): boolean =>
     .some((point) => regrets(point))
 const [maxDeclined, pointsRead] = [1_000, 4]
 
-/** What the user nods to without having been asked. */
+/** Returns the last sentence of an answer, if the user's reply accepts it without having been asked. */
 export function agreedTo(text: string, { sentences, text: answer }: AssistantStatement): string | undefined {
   if (!needsQuestion(text) || !agrees(text) || asksFurther(text) || furtherSentence.test(text)) return undefined
-  // Under a draft of a letter stands its greeting.
+  // A draft of a letter is quoted; the greeting at its end is not the last sentence.
   const shown = answer.includes("\n>") ? sentencesOf(answer.replace(quotedLines, "")) : sentences
   const last = shown.at(-1) ?? ""
   return weightOf(last) >= leastTold ? last : undefined
@@ -371,8 +376,8 @@ const quotedLines = /^\s{0,3}>.*$/gm
 const leastTold = 30
 const furtherSentence = /[.!?]\s+(?:\S+\s+){2}\S/
 
-/** Do the user's words mean little without what they answer? Longer ones, and those with a figure in them, say by themselves what they are about. */
+/** True if a reply means little without what it answers. Long ones, and those with a digit, say themselves what they are about. */
 export const needsQuestion = (text: string): boolean =>
-  text.length <= longestBare && !/\d/.test(text) && (weightOf(text) <= nod || leansOn.test(text))
-const longestBare = 160
-const nod = 60
+  text.length <= maxDependentReply && !/\d/.test(text) && (weightOf(text) <= maxShortReply || leansOn.test(text))
+const maxDependentReply = 160
+const maxShortReply = 60

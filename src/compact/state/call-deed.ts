@@ -29,24 +29,24 @@ import { type Task, type TaskChange, taskChangeIn, tasksIn } from "./task-list.t
 import { toolVerb } from "./tool-verb.ts"
 import lists from "./tool-verbs.json" with { type: "json" }
 
-/** What a call does, as far as its name and input tell. */
+/** What a call does, as far as its tool name and input tell. */
 export type CallDeed =
   | {
       readonly type: "command"
       readonly command: string
-      /** What its last chain of steps runs, and what it is about where it fails. */
+      /** `runs`: what its last chain of steps runs; `tried`: what it attempted, if it fails. */
       readonly runs: readonly string[]
       readonly tried: string
       readonly files: readonly FileDeed[]
-      /** `check`: tests, builds and whatever else says how things stand; `maybe`: a program that nobody here knows. */
+      /** `check`: tests, builds and other commands that report a state; `maybe`: an unknown program. */
       readonly changes: "yes" | "no" | "check" | "maybe"
-      /** It ends in a search. */
+      /** True if its last step is a search, whose exit code 1 only means that nothing was found. */
       readonly searches?: true
-      /** Its exit code says how all of it went: no step is followed by another whatever it ended in. */
+      /** True if its exit code covers the whole command: no step runs regardless of the one before. */
       readonly isOneChain?: true
-      /** It prints in the end how the step before exited, behind these words: `echo "rc=$?"`. */
+      /** The text printed before the exit code by its last step: `rc=` in `echo "rc=$?"`. */
       readonly codeLabel?: string
-      /** What the agent said beside it that it does, where it says that it changes something. */
+      /** The purpose that the agent stated beside the call, if it names a change. */
       readonly purpose?: string
     }
   | { readonly type: "files"; readonly files: readonly FileDeed[] }
@@ -57,7 +57,7 @@ export type CallDeed =
       readonly type: "call"
       readonly tool: string
       readonly text: string
-      /** What it was given, whole. */
+      /** The whole input. */
       readonly input: unknown
       readonly changes: "yes" | "no" | "little" | "maybe"
     }
@@ -79,22 +79,22 @@ const pathKeys = [
 const patchKeys = ["patch", "input", "diff", "patch_text"]
 const sayKeys = ["message", "result", "summary", "answer", "text", "output", "question", "response"]
 
-/** Longest command shown, on its first line. */
+/** Maximum length of a command line in characters. */
 const maxCommandLength = 180
 
-/** The lines of a file that are asked for, or how it is to be shown, behind its path: `a.ts:301`, `a.ts:424-440`, `a.ts:raw`. */
+/** A line number, range or display mode after a path: `a.ts:301`, `a.ts:424-440`, `a.ts:raw`. */
 const lineSuffix = /(?<=\.\w{1,10}):(?:\d{1,7}(?:[-:+,]\d{1,7})?|[a-z]{2,8})$/
 
-/** A first line that names the file which the lines behind it are for: `§src/a.ts`, `@@ src/a.ts`. */
+/** A first line that names the file that the following lines are for: `§src/a.ts`, `@@ src/a.ts`. */
 const headPath = /^[^\w\s./~]{0,4}\s?((?:[\w@.+~-]{0,80}\/){0,20}[\w@.+-]{1,80}\.\w{1,10})\s*$/
 
-/** Names of an editor's own commands, which some agents pass under the key of a shell's. */
+/** Commands of an editor tool, which some agents pass under the key `command` too. */
 const editorCommand = /^(?:view|create|str_replace|insert|undo_edit|delete|rename|write|append|edit|read|open)$/
 
 const isRecord = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-function textUnder(input: unknown, keys: readonly string[]): string | undefined {
+function textAt(input: unknown, keys: readonly string[]): string | undefined {
   if (!isRecord(input)) return undefined
   for (const key of keys) {
     const value: unknown = Reflect.get(input, key)
@@ -107,41 +107,44 @@ function textUnder(input: unknown, keys: readonly string[]): string | undefined 
 }
 
 /**
- * A program under the key `code`, where a short word is the code of a country, a voucher or a lock; or a script, unless it is handed in
- * somewhere.
+ * Returns a program from the key `code`, which may also hold the code of a country, a voucher or a lock, or from the key `script` of a
+ * tool that runs code.
  */
 function programIn(tool: string, input: unknown): string | undefined {
-  const script = isShell(tool) || runsCode.test(tool) ? textUnder(input, ["script"]) : undefined
-  const text = textUnder(input, runsCode.test(tool) ? codeKeys : ["code"])
-  // A code that somebody reads out is no program.
+  const script = isShell(tool) || runsCode.test(tool) ? textAt(input, ["script"]) : undefined
+  const text = textAt(input, runsCode.test(tool) ? codeKeys : ["code"])
+  // A short code, such as one that the user reads out, is no program.
   const isProgram = text !== undefined && (runsCode.test(tool) ? /[^\w-]/.test(text) : /[\n(=]/.test(text))
   return script ?? (isProgram ? text : undefined)
 }
 const codeKeys = ["code", "cell", "source"]
 const runsCode = /python|code|exec|run|eval|repl|interpret|script|node|js|jupyter|notebook|cell/i
 
-/** What is asked in a list of questions with their options. */
+/** Joins the texts of a list of questions with options. */
 function questionsIn(input: unknown): string | undefined {
   const list: unknown = isRecord(input) ? Reflect.get(input, "questions") : undefined
-  const asked = Array.isArray(list) ? list.flatMap((one) => textUnder(one, ["question", "text", "title"]) ?? []) : []
+  const asked = Array.isArray(list) ? list.flatMap((one) => textAt(one, ["question", "text", "title"]) ?? []) : []
   return asked.length === 0 ? undefined : asked.join(" ")
 }
 
-/** What an agent says at the end stands under any key. */
+/** Returns the longest text of the input: agents pass a final message under any key. */
 function longestText(input: unknown): string | undefined {
   if (typeof input === "string") return input
   const texts = isRecord(input) ? Object.values(input).filter((value) => typeof value === "string") : []
   return texts.sort((one, other) => other.length - one.length)[0]
 }
 
-/** Of `["bash", "-lc", "npm test"]` the last word is what was run. */
+/** Returns `npm test` for `["bash", "-lc", "npm test"]`; otherwise joins the words. */
 const shellWords = (words: readonly string[]): string =>
   words.length === 3 && /^-\w{0,3}c$/.test(words[1] ?? "") ? (words[2] ?? "") : words.slice(0, 40).join(" ")
 
-/** A program given to an interpreter on its standard input or as an argument. */
+/** A program passed to an interpreter as standard input or as an argument. */
 const interpreted = /(?:^|[\s;&|])(?:python3?|node|ruby|perl|php|deno|bun)\s(?:-\s?|-[ce]\s|[^\n]{0,40}<<)/
 
-/** The line of a command that says what it does: the first that is not a comment; of a program the line that tells most. */
+/**
+ * Returns the line that says what a command does: the first that is not a comment; of a program passed to an interpreter, its most telling
+ * line.
+ */
 function commandLine(command: string): string {
   const text = command.slice(0, 4_000)
   const lines = text.split("\n")
@@ -157,27 +160,30 @@ function commandLine(command: string): string {
   if (mark === undefined) return steppedLine(told)
   const at = written.indexOf(first)
   const typed = (asksDatabase.test(first) ? mainStatement(written.slice(at + 1)) : undefined) ?? written[at + 1] ?? ""
-  // What is changed behind the text is as much of the command as what takes it.
+  // Changing commands after the heredoc are shown too.
   const end = written.findIndex((line, n) => n > at && line.trim() === mark)
   const rest = end < 0 ? [] : written.slice(end + 1).filter(changesForCertain)
   return steppedLine([`${told} (${oneLine(typed, rest.length === 0 ? maxTyped : maxTyped / 2)})`, ...rest].join("; "))
 }
 
-/** Of what is typed into the client of a database the line that changes something, or the first that does more than open a transaction. */
+/**
+ * Returns the first statement that changes data from the input of a database client, or the first that does more than open a transaction
+ * or set options.
+ */
 const mainStatement = (lines: readonly string[]): string | undefined =>
   lines.find((line) => changesData.test(line)) ?? lines.find((line) => !opensStatement.test(line))
 const asksDatabase =
   /(?:^|[\s;&|/])(?:psql|mysql|mariadb|sqlite3|duckdb|sqlcmd|sqlplus|snowsql|clickhouse-client)\s[^\n]*<</
 const opensStatement = /^\s*(?:begin|start transaction|commit|set|use|pragma|\\\w|--|\.\w)(?![\w.])/i
 
-/** What is typed into a command says what it is about with its first words. */
+/** Maximum number of characters shown of a heredoc: its first words say what it is about. */
 const maxTyped = 80
 
-/** How much of an output is shown, and where errors go: nothing about what was done. */
+/** Redirections, output limits and shell setup, which say nothing about what was done. */
 const settingUp = /^(?:\s*(?:set [-+]\w+|(?:\.|source) \S+|export [^;&|]{1,200})\s*(?:;|&&))+\s*(?=\S)/
 const trimming = /\s2>(?:&1|\/dev\/null)|\s{0,3}\|\s{0,3}(?:tail|head)(?:\s-n)?\s-?\d{1,5}(?=\s{0,3}(?:$|&&|;|\|\|))/g
 
-/** A command line that is too long is told without the steps that only prepare or announce, and each other step by its beginning. */
+/** Shortens a long command line: omits steps that only prepare or announce, and each remaining step keeps only its beginning. */
 function steppedLine(told: string): string {
   if (told.length <= maxCommandLength) return oneLine(told, maxCommandLength)
   const steps = told.match(/(?:"(?:\\.|[^"\\]){0,2000}"|'[^']{0,2000}'|(?<!&)&(?!&)|[^&;"']|["'])+/g) ?? [told]
@@ -194,7 +200,7 @@ function steppedLine(told: string): string {
   return doing.map((step) => oneLine(step.length > room ? withoutPlace(step) : step, room)).join("; ")
 }
 
-/** Where several steps call one program on the same cluster or folder, it is named with the first. */
+/** Names the program and its place (cluster, folder) only in the first of consecutive steps that share them. */
 function withoutRepeats(steps: readonly string[]): readonly string[] {
   const heads = steps.map((step) => programAndPlace.exec(step)?.[0])
   return steps.map((step, n) => {
@@ -203,14 +209,14 @@ function withoutRepeats(steps: readonly string[]): readonly string[] {
   })
 }
 
-/** A step is told in no fewer characters. */
+/** Minimum number of characters shown of a step. */
 const minStep = 30
 
 const comment = /^\s*(?:#|\/\/)\s*(?!!|-\*-)(\S.{8,})$/
 const idleLine =
   /^\s*(?:import\b|from\b|using\b|require\(|const .{1,60}= require|["'`]{3}|[)\]}]|$|\w+\s*=\s*(?:\[|\{|None|""|''|\d)|print\((?:f?["'][^"']*["'])?\)\s*$|def |class |for |if |else|try|except|with )/
 
-/** What a program says of itself: its first comment, or the line that changes something outside it, or the first that calls something. */
+/** Describes a program by its first comment, else by the line that changes something outside the program, else by its first call. */
 function programLine(program: string): string {
   const lines = program.split("\n")
   const said = lines.map((line) => comment.exec(line)?.[1]).find((line) => line !== undefined)
@@ -223,17 +229,17 @@ function programLine(program: string): string {
   return others.length === 0 ? told : `${oneLine(told, maxCommandLength / 2)} (${others.join(", ")})`
 }
 
-/** Files and addresses that a program names, as far as it is read; the last ones are what it works on. */
+/** Files and URLs named in the part of a program that is read; the last ones are usually what it works on. */
 const namedInProgram =
   /["'`]((?:https?:\/\/|[~.\w-]*\/)[\w./?=&%@:+~-]{3,120}|[\w-]{2,60}\.(?:[a-z]{1,4}\d?|html|json|yaml|jsonl))["'`]/gi
 const maxProgram = 20_000
 const maxNamed = 3
 
-/** Without the name of a file the table is only turned into text. */
+/** Without a file name, these only convert the table to text. */
 const writesTable =
   "\\.to_(?:csv|excel|json|parquet)\\((?!\\s*(?:\\)|(?:index|sep|header|columns|orient)=|sys\\.stdout))"
 
-/** What a program does outside itself. */
+/** Effects of a program outside itself. */
 const programWrites = new RegExp(
   anyOf(
     "\\bopen\\([^)\\n]{1,120}[\"'][wax]b?\\+?[\"']|\\.write(?:_text|_bytes|lines|File(?:Sync)?)?\\(",
@@ -243,7 +249,7 @@ const programWrites = new RegExp(
   ),
 )
 
-/** The same beside files that it writes. */
+/** Effects of a program other than on files that it names. */
 const programActs = new RegExp(
   anyOf(
     "\\bos\\.(?:remove|rename|system)\\(",
@@ -258,7 +264,7 @@ const programActs = new RegExp(
   ),
 )
 
-/** A request that sends something or keeps what it gets; the letters of its options mean other things in small. */
+/** A curl request that sends data or saves the response. Case-sensitive, because the lower-case letters are other options. */
 const curlChanges =
   /(?:^|[;&|(\n]|\bdo |\bthen )\s*curl (?![^|;&\n]{0,400}(?<=\s)(?:-\w{0,4}G\w{0,4}|--get)\s)[^|;&\n]{0,400}?\s(?:(?:-X|--request)[ =]?(?:POST|PUT|PATCH|DELETE)|--data|-d[ '"]|-F |--form|-T |--upload-file|-O|(?:-o|--output)(?![ =]?(?:\/dev\/null|\/tmp\/|-?$)))/
 
@@ -270,14 +276,14 @@ function commandNature(
   isTold: boolean,
 ): "yes" | "no" | "check" | "maybe" {
   const program = command.slice(0, 20_000)
-  // What a program does to files that it names is said of the files.
+  // Effects on files that a program names are reported with the files.
   const acts = isTold ? programActs.test(program) : programWrites.test(program)
   if (isProgram) return acts ? "yes" : isTold ? "check" : "no"
   if (asksDatabase.test(program)) {
     const typed = program.slice(program.indexOf("\n", program.indexOf("<<")) + 1)
     if (changesData.test(typed) && !/^\s*rollback\b/im.test(typed)) return "yes"
   }
-  // What is run on another host stands in quotes.
+  // A command run on another host stands in quotes.
   const bare = command
     .slice(0, 4_000)
     .replace(
@@ -293,15 +299,15 @@ function commandNature(
   return writes && !looksOnly(bare) ? "maybe" : "no"
 }
 
-/** A tool that is named after a program takes what stands behind its name: `kubectl(command="-n shop get pods")`. */
+/** Prepends the program to a command passed to a tool named after it: `kubectl(command="-n shop get pods")`. */
 function withProgram(tool: string, command: string): string {
   const name = (tool.split(/__|\./).at(-1) ?? "").toLowerCase()
   return isKnownProgram(name) && !command.trimStart().startsWith(name) ? `${name} ${command.trimStart()}` : command
 }
 
-/** A command that is run elsewhere is told with the place: the same one on another host or cluster is another. */
+/** Prepends the host or cluster to a command run elsewhere, so that it differs from the same command in another place. */
 function atPlace(input: unknown, deed: CallDeed): CallDeed {
-  const place = textUnder(input, placeKeys)
+  const place = textAt(input, placeKeys)
   if (deed.type !== "command" || place === undefined || !/^[\w.:@/-]{1,60}$/.test(place)) return deed
   if (deed.command.includes(place)) return deed
   const [command, tried] = [`${place}: ${deed.command}`, `${place} ${deed.tried}`]
@@ -309,22 +315,25 @@ function atPlace(input: unknown, deed: CallDeed): CallDeed {
 }
 const placeKeys = ["context", "cluster", "host", "hostname", "server", "machine", "node", "container", "environment"]
 
-/** A command that ran in another folder than the `home` of all is told with it: the same words did something else there. */
+/** Prepends the folder to a command run in another folder than `home`, because the same words did something else there. */
 export function inFolder(deed: CallDeed, input: unknown, home: string | undefined): CallDeed {
   const folder = folderOf(input)
   if (deed.type !== "command" || home === undefined || folder === undefined || folder === home) return deed
-  // The name of that folder stays: "prod" alone may be anywhere.
+  // The folder keeps its last shared parent: "prod" alone would be ambiguous.
   const place = folder.slice(home.lastIndexOf("/") + 1)
   if (deed.command.includes(folder) || deed.command.includes(`cd ${place}`)) return deed
   const there = (run: string): string => `${run} in ${place}`
   return { ...deed, command: `cd ${place} && ${deed.command}`, tried: there(deed.tried), runs: deed.runs.map(there) }
 }
 
-/** The folder that a call names beside its command. */
-const folderOf = (input: unknown): string | undefined => textUnder(input, folderKeys)?.replace(/(?<=.)\/$/, "")
+/** Returns the folder that a call names beside its command. */
+const folderOf = (input: unknown): string | undefined => textAt(input, folderKeys)?.replace(/(?<=.)\/$/, "")
 const folderKeys = ["workdir", "cwd", "working_directory", "workingDirectory", "dir_path", "directory"]
 
-/** The folder that holds all folders which calls name, where they name several: empty where they share only the root. */
+/**
+ * Returns the common parent of all folders that calls name: undefined if there are fewer than two folders, empty if they share only the
+ * root.
+ */
 export function homeOf(inputs: readonly unknown[]): string | undefined {
   const [first = "", ...others] = new Set(inputs.flatMap((input) => folderOf(input) ?? []))
   if (others.length === 0) return undefined
@@ -333,13 +342,14 @@ export function homeOf(inputs: readonly unknown[]): string | undefined {
   return steps.slice(0, shared < 0 ? steps.length : shared).join("/")
 }
 
-/** Who hands a command in has it run later, under a number: that is done, whatever the command does. */
-const handsIn = /(?:^|[_.-]|(?<=[a-z]))(?:submit|schedule|queue|enqueue|launch|dispatch|deploy|create|register|cron)/i
+/** Tools that accept a command to be run later: submitting is what was done, whatever the command does. */
+const submitsForLater =
+  /(?:^|[_.-]|(?<=[a-z]))(?:submit|schedule|queue|enqueue|launch|dispatch|deploy|create|register|cron)/i
 const runsNow = /run|exec|eval|invoke|interpret/i
 
 /**
- * Read a call. Keys decide before names, because agents name their tools as they like. The file is long because every shape of a call is
- * told from the others here, in one order.
+ * Reads a call. Keys of the input are checked before tool names, because agents name their tools as they like. The file is long because
+ * every form of call is distinguished from the others here, in a fixed order.
  */
 export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): CallDeed {
   const verb = toolVerb(tool)
@@ -347,47 +357,47 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
   if (tasks.length > 0) return { type: "tasks", tasks }
   if (itemTool.test(tool)) return { type: "task", change: taskChangeIn(input) }
   if (verb === "think" || verb === "list") return { type: "nothing" }
-  const path = textUnder(input, pathKeys)
-  const command = textUnder(input, commandKeys) ?? programIn(tool, input)
-  const isHandedIn = verb === "change" && handsIn.test(tool) && !isShell(tool) && !runsNow.test(tool)
-  if (command !== undefined && !isHandedIn && !(path !== undefined && editorCommand.test(command)))
+  const path = textAt(input, pathKeys)
+  const command = textAt(input, commandKeys) ?? programIn(tool, input)
+  const isSubmitted = verb === "change" && submitsForLater.test(tool) && !isShell(tool) && !runsNow.test(tool)
+  if (command !== undefined && !isSubmitted && !(path !== undefined && editorCommand.test(command)))
     return atPlace(input, commandDeed(tool, input, withProgram(tool, command)))
-  const patched = filesInPatch(typeof input === "string" ? input : (textUnder(input, patchKeys) ?? ""))
+  const patched = filesInPatch(typeof input === "string" ? input : (textAt(input, patchKeys) ?? ""))
   if (patched.length > 0) return { type: "files", files: patched }
-  const action = textUnder(input, actionKeys)
+  const action = textAt(input, actionKeys)
   const deed = fileDeed(
     `${tool} ${command ?? ""} ${action !== undefined && /^\w{2,20}$/.test(action) ? action : ""}`,
     input,
   )
   const change = deed === "edited" || deed === "created" ? changeIn(input) : undefined
-  const content = deed === "created" ? textUnder(input, newKeys) : undefined
+  const content = deed === "created" ? textAt(input, newKeys) : undefined
   const told = present({ change, content, swap: deed === "edited" ? swapIn(input) : undefined })
   if (path !== undefined && deed !== undefined)
     return { type: "files", files: [{ path: oneLine(path.replace(lineSuffix, ""), 200), deed, ...told }] }
   if (path === undefined && deed === "edited" && /^(?:edit|insert|append|replace)/i.test(tool)) {
-    const [head = "", ...rest] = (textUnder(input, patchKeys) ?? "").slice(0, maxProgram).split("\n")
+    const [head = "", ...rest] = (textAt(input, patchKeys) ?? "").slice(0, maxProgram).split("\n")
     const file = headPath.exec(head.slice(0, 240))?.[1]
     if (file !== undefined)
       return { type: "files", files: [{ path: file, deed, change: changeOf("", rest.join("\n")) }] }
     return { type: "files", files: [{ path: "", deed, ...told }] }
   }
   if (verb === "finish" || verb === "ask") {
-    const text = textUnder(input, sayKeys) ?? questionsIn(input) ?? longestText(input)
-    // A tool that confirms something by its number asks nobody.
+    const text = textAt(input, sayKeys) ?? questionsIn(input) ?? longestText(input)
+    // A tool that confirms something by its number asks the user nothing.
     if (text !== undefined && (verb === "finish" || inWords.test(text)))
       return { type: "said", text, asks: verb === "ask" }
   }
-  if (asksOnly(input) || triesOnly(input))
+  if (isReadRequest(input) || isDryRun(input))
     return { type: "call", tool, text: callText(tool, input), input, changes: "no" }
-  const statement = textUnder(input, ["query", "sql", "statement", "stmt", "q"])
-  if (statement !== undefined && (asksData.test(statement) || changesData.test(statement.slice(0, 4_000)))) {
-    // Who makes a view or a report of what a statement asks for changes something by that.
+  const statement = textAt(input, ["query", "sql", "statement", "stmt", "q"])
+  if (statement !== undefined && (readsData.test(statement) || changesData.test(statement.slice(0, 4_000)))) {
+    // A tool that makes a view or report from a statement changes something, even if the statement only reads.
     const makes = verb === "change" && !/^(?:run|execute|exec)/i.test(tool)
     const changes = makes || changesData.test(statement.slice(0, 4_000)) ? "yes" : "no"
     const text = makes ? callText(tool, input) : statementText(tool, input, statement)
     return { type: "call", tool, text, input, changes }
   }
-  // `file(action=list)` and `manage_order(action=view)` look: what is asked of the tool says more than such a name.
+  // `file(action=list)` and `manage_order(action=view)` only read: the action says more than such a tool name.
   const asked = toolVerb(action ?? "")
   const does = verb === undefined || verb === "service" || asked === "lookup" ? (asked ?? verb) : verb
   const isGesture = does === "gesture" || (handles.test(tool) && onElement(input))
@@ -397,7 +407,7 @@ export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): C
 
 const inWords = /\p{L}\s+\S|[?？]|[\u2e80-\u9fff\uac00-\ud7af]/u
 
-/** What is typed into a field or chosen in it does nothing before it is sent off. */
+/** Typing into a field or choosing a value has no effect before it is submitted. */
 const handles =
   /^(?:\w{0,20}?_)?(?:type|select|fill|input|check|uncheck|choose|set_value|select_option|fill_form|clear)(?:_\w{1,20})?$/i
 const onElement = (input: unknown): boolean =>
@@ -406,21 +416,19 @@ const onElement = (input: unknown): boolean =>
 
 const actionKeys = ["action", "method", "operation", "command", "op", "verb"]
 
-/** Is a call only to show what it would do? */
-const triesOnly = (input: unknown): boolean =>
+/** True if a call only previews what it would do. */
+const isDryRun = (input: unknown): boolean =>
   isRecord(input) &&
-  Object.entries(input).some(([key, value]) => tryKey.test(key) && /^(?:true|yes|1)$/i.test(String(value)))
-const tryKey = /^(?:dry_?run|simulate|preview_?only|validate_?only|what_?if|test_?mode)$/i
+  Object.entries(input).some(([key, value]) => dryRunKey.test(key) && /^(?:true|yes|1)$/i.test(String(value)))
+const dryRunKey = /^(?:dry_?run|simulate|preview_?only|validate_?only|what_?if|test_?mode)$/i
 
-/** A request over HTTP that changes nothing, by its method or its first word. */
-const asksOnly = (input: unknown): boolean =>
-  /^(?:GET|HEAD|OPTIONS)$/i.test(textUnder(input, ["method", "http_method", "verb"]) ?? "") ||
-  /^(?:GET|HEAD|OPTIONS) \S{1,2000} HTTP\/\d/.test(
-    textUnder(input, ["content", "request", "raw", "data", "body"]) ?? "",
-  )
+/** True for an HTTP request with a method that changes nothing. */
+const isReadRequest = (input: unknown): boolean =>
+  /^(?:GET|HEAD|OPTIONS)$/i.test(textAt(input, ["method", "http_method", "verb"]) ?? "") ||
+  /^(?:GET|HEAD|OPTIONS) \S{1,2000} HTTP\/\d/.test(textAt(input, ["content", "request", "raw", "data", "body"]) ?? "")
 
-/** A statement in a language of databases that only asks. */
-const asksData = /^\s{0,20}(?:select\s|with\s+\w+\s+as\s|explain\s|show\s+\w+\s*;?$|describe\s+\w)/i
+/** A query that only reads. */
+const readsData = /^\s{0,20}(?:select\s|with\s+\w+\s+as\s|explain\s|show\s+\w+\s*;?$|describe\s+\w)/i
 
 const statements = anyOf(
   "insert\\s+(?:or\\s+\\w+\\s+)?into|update\\s+\\S+\\s+(?:\\w+\\s+)?set|delete\\s+from",
@@ -428,17 +436,20 @@ const statements = anyOf(
   "drop\\s+\\w+|alter\\s+\\w+|truncate\\s+\\w|merge\\s+(?:into|\\()|replace\\s+into|refresh\\s+materialized|grant\\s+\\w",
   "revoke\\s+\\w|mutation\\b",
 )
-/** One that changes what it names, at its beginning or behind others. */
+/** A query with a changing statement, at its beginning or after others. */
 const changesData = new RegExp(`(?:^|;)\\s{0,20}(?:--[^\\n]{0,200}\\n\\s{0,20}){0,8}${statements}`, "i")
 
-/** Tools that keep the agent's own list item by item (`TaskCreate`, `todo_update`); a task of a service has the service's name before it. */
+/**
+ * Tools that keep the agent's own task list item by item (`TaskCreate`, `todo_update`); a task tool of a service has the service's name
+ * before it.
+ */
 const itemTool = /^(?:task|todo)_?(?:create|add|new|update|set|complete|done|finish|delete|remove|get|list|read)s?$/i
 
-/** A command as it is told; a program that a tool takes as its argument is told by the line that says what it does. */
+/** Reads a command; a program passed as an argument is shown by the line that says what it does. */
 export function commandDeed(tool: string, input: unknown, command: string): CallDeed {
   const shell = shellLines(command)
   if (shell !== undefined) return commandDeed("bash", input, shell)
-  const isProgram = !isShell(tool) && (command.includes("\n") || textUnder(input, codeKeys) === command)
+  const isProgram = !isShell(tool) && (command.includes("\n") || textAt(input, codeKeys) === command)
   const line = isProgram ? oneLine(programLine(command), maxCommandLength) : ""
   const written = isProgram || interpreted.test(command.slice(0, 4_000)) ? filesInProgram(command) : []
   const files = isProgram ? written : [...filesInCommand(command), ...written]
@@ -458,12 +469,12 @@ export function commandDeed(tool: string, input: unknown, command: string): Call
   }
 }
 const printedCode = /(?:^|[\n;|&]\s{0,3})echo ["']?([\w .:=-]{0,30}?)\$\{?(?:\?|PIPESTATUS\[0\])\}?["']?\s*$/
-/** In a text in quotes too: it may be what is run. */
+/** Matched inside quoted text too, because that may be executed. */
 const hidesCode = /[|;\n]/
 
-/** What the agent says beside a command that changes something: "Flash rig A on separate ports", "Rebuild and restart the worker". */
+/** Returns the purpose stated beside a command if it names a change: "Flash rig A on separate ports", "Rebuild and restart the worker". */
 function purposeIn(input: unknown): string | undefined {
-  const told = oneLine(textUnder(input, purposeKeys) ?? "", maxPurpose)
+  const told = oneLine(textAt(input, purposeKeys) ?? "", maxPurpose)
   const plain = told
     .toLowerCase()
     .replaceAll("ß", "ss")
@@ -479,7 +490,7 @@ const maxPurpose = 90
 const purposes = wordSet(...lists.purposes)
 const purposesElsewhere = new RegExp(anyOf(lists.purposesIdeographic))
 
-/** What a cell of a notebook gives to a shell, if that is all of it. */
+/** Returns the shell commands of a notebook cell that consists only of them. */
 function shellLines(command: string): string | undefined {
   if (!/^\s{0,8}[!%]/.test(command)) return undefined
   const lines = command.split("\n").filter((line) => line.trim() !== "")
@@ -510,27 +521,27 @@ const newKeys = [
   ...["text", "replacement_text", "new_content", "code_edit", "new_source", "insert_text", "replacement"],
 ]
 
-/** What an edit or a write puts in, and what it takes out for it. */
+/** Sums up the lines that an edit or a write adds and removes. */
 function changeIn(input: unknown): FileChange | undefined {
   if (!isRecord(input)) return undefined
   const edits: unknown = Reflect.get(input, "edits") ?? Reflect.get(input, "changes")
   const list: readonly unknown[] = Array.isArray(edits) ? edits : [input]
   const changes = list.slice(0, maxMembers).flatMap((edit) => {
-    const [old, fresh] = [textUnder(edit, oldKeys), textUnder(edit, newKeys)]
+    const [old, fresh] = [textAt(edit, oldKeys), textAt(edit, newKeys)]
     if ((old === undefined && fresh === undefined) || placeholder.test(fresh ?? "")) return []
     return [changeOf(old ?? "", fresh ?? "")]
   })
   return changes.reduce<FileChange | undefined>((older, newer) => joinChanges(older, newer), undefined)
 }
 
-/** The texts of one edit, where neither is long. */
+/** Returns the old and new text of one edit, if they are short enough to compare later. */
 function swapIn(input: unknown): FileDeed["swap"] {
-  const [old = "", fresh = ""] = [textUnder(input, oldKeys), textUnder(input, newKeys)]
+  const [old = "", fresh = ""] = [textAt(input, oldKeys), textAt(input, newKeys)]
   return old === "" || old.length + fresh.length > maxSwap ? undefined : { old, fresh }
 }
 const maxSwap = 8_000
 
-/** What is done to a file, by the words in the tool's name and the keys of its input. */
+/** Returns what is done to a file, from the words in the tool's name and the keys of its input. */
 function fileDeed(name: string, input: unknown): FileDeed["deed"] | undefined {
   const keys = isRecord(input) ? Object.keys(input).join(" ") : ""
   if (/\b(?:undo_?edit|revert_?edit)\b|\bundo$/i.test(name)) return "undone"
@@ -543,7 +554,7 @@ function fileDeed(name: string, input: unknown): FileDeed["deed"] | undefined {
   return undefined
 }
 
-/** An editor that is given nothing to put in shows the file. */
+/** True for an editor tool called without new text, which only shows the file. */
 const showsOnly = (name: string, keys: string): boolean =>
   /edit(?:or|_tool|_file)?\s*$/i.test(name) &&
   /(?:^| )(?:view_range|start|end|offset|limit|line|lines|start_line|end_line)(?: |$)/i.test(keys) &&

@@ -13,10 +13,10 @@ import words from "./outcome-words.json" with { type: "json" }
 import { screenText } from "./page-elements.ts"
 import { type ResultText, resultText, textEnds } from "./result-text.ts"
 
-/** How a call ended; of a change only what it made is of interest, because the rest was in the call. */
+/** Reads how a call ended; for a change only what it created matters, because the rest was in the call. */
 export const callOutcome = createPerObject((result: ToolResultPart, deed: CallDeed): Outcome => {
   const told = resultText(result)
-  // What stands for a result that never came says nothing of how the call ended.
+  // The placeholder for a missing result says nothing about how the call ended.
   if (told.whole === missingResult) return { failed: false }
   const text = deed.type === "command" ? printedByCommand(told) : deed.type === "call" ? answerIn(told) : told
   const prints = deed.type === "command" && isPrinting(deed.command)
@@ -27,51 +27,51 @@ export const callOutcome = createPerObject((result: ToolResultPart, deed: CallDe
     searched === undefined
       ? outcomeOf(text, deed.type === "command", result.failed ?? toldFlag(deed, text), prints)
       : outcomeOf(searched, true, undefined, prints)
-  // That a removed file is not there any more is what was wanted.
+  // That a deleted file no longer exists is the intended outcome.
   const isGone = found.failed && deed.type === "command" && confirmsRemoval(found.line ?? "", deed.files)
   const outcome: Outcome = isGone || isEmptySearch(deed, text) ? { failed: false, sure: true } : found
-  if (deed.type === "command" && !outcome.failed) return withCommit(deed, ofDeed(deed, outcome), text)
+  if (deed.type === "command" && !outcome.failed) return withCommit(deed, withoutShownFile(deed, outcome), text)
   const isDone =
     deed.type === "call" &&
     !outcome.failed &&
     (doneAsNamed(deed.tool, told) || (deed.changes === "maybe" && acknowledges(deed.tool, told, deed.input)))
   if (deed.type !== "call" || (deed.changes === "no" && !isDone) || outcome.failed) return outcome
   const { sure, line } = outcome
-  // Rows of a list say what was done with each of them, and not by whom.
+  // The states of rows in a list were not set by this call.
   const { says, did } = deed.changes === "maybe" && listsRows.test(told.head.slice(0, 400)) ? {} : outcome
   return { failed: false, ...present({ sure, says, did, line }), ...(isDone ? { isDone } : {}) }
 })
 
 const listsRows = /"(?:rows|items|results?|entries|records|hits|events|data|list)"\s{0,3}:\s{0,3}\[\s{0,8}\{/
 
-/** How a call ended where that is told by more than its words. */
+/** The failure flag for cases in which the output's words alone do not decide; undefined if unknown. */
 const toldFlag = (deed: CallDeed, text: ResultText): boolean | undefined =>
-  complains(deed, text) ?? reports(deed, text) ?? printsCode(deed, text) ?? exits(deed, text)
+  complaintFlag(deed, text) ?? lookupFlag(deed, text) ?? printedCodeFlag(deed, text) ?? exitCodeFlag(deed, text)
 
-/** What a command printed in the end, behind its own words, of how the step before exited. */
-function printsCode(deed: CallDeed, { tail }: ResultText): true | undefined {
+/** Returns true (failed) if the output ends with a nonzero exit code behind the label that the command prints. */
+function printedCodeFlag(deed: CallDeed, { tail }: ResultText): true | undefined {
   if (deed.type !== "command" || deed.codeLabel === undefined) return undefined
   const last = tail.trimEnd().split("\n").at(-1)?.trim() ?? ""
   return last.startsWith(deed.codeLabel.trim()) && lastCode.test(last) ? true : undefined
 }
 const lastCode = /(?<!\d)[1-9]\d{0,2}$/
 
-/** A good exit code speaks for all of a command in which nothing hides one, and for one that only looks, whatever that shows. */
-const exits = (deed: CallDeed, { exitedWell }: ResultText): false | undefined =>
+/** Returns false (not failed) for a good exit code, if the command has no step that hides one, or if it only reads. */
+const exitCodeFlag = (deed: CallDeed, { exitedWell }: ResultText): false | undefined =>
   deed.type === "command" &&
   exitedWell === true &&
   (deed.isOneChain === true || (deed.changes === "no" && looksOnly(deed.command)))
     ? false
     : undefined
 
-/** What a file says that is shown in the end did not come of the change before it. */
-function ofDeed({ command }: Extract<CallDeed, { type: "command" }>, outcome: Outcome): Outcome {
+/** Drops the text of the outcome if the command changed something and then showed a file: that text did not result from the change. */
+function withoutShownFile({ command }: Extract<CallDeed, { type: "command" }>, outcome: Outcome): Outcome {
   if (outcome.did === true || !endsInPrinting(command) || !changesForCertain(command)) return outcome
   const { failed, sure } = outcome
   return { failed, ...present({ sure }) }
 }
 
-/** What the page behind a click says in its heading that it has done, with the first things that it says of it. */
+/** Returns the heading with which a page confirms an action after a click, with the first details below it. */
 function pageSaysDone({ head }: ResultText): string | undefined {
   if (!head.includes("[ref=")) return undefined
   const lines = head.split("\n")
@@ -93,8 +93,8 @@ const pageDone = new RegExp(`(?<![\\p{L}])${anyOf(words.pageDone)}(?![\\p{L}])`,
 const pageNotDone =
   /(?<![\p{L}])(?:not|nearly|almost|draft|before you|could|unable|sorry|error|failed|pending|step \d|someone was)(?![\p{L}])|n['’]t(?![\p{L}])/iu
 
-/** Does a tool that is to change something answer as programs complain, with its own name first, or with a status that says no? */
-const complains = (deed: CallDeed, text: ResultText): true | undefined => {
+/** Returns true (failed) if a changing tool answers with a complaint: an apology, its own name first, or a refusing status. */
+const complaintFlag = (deed: CallDeed, text: ResultText): true | undefined => {
   const { head, length } = text
   if (deed.type === "files") return length <= briefly && writes(deed.files) && regrets(head) ? true : undefined
   if (deed.type !== "call" || deed.changes === "no") return undefined
@@ -105,8 +105,11 @@ const complains = (deed: CallDeed, text: ResultText): true | undefined => {
   if (/^\s{0,4}\{/.test(head) && length <= polite && notDone.test(head)) return true
   return refusing.test(head.slice(0, 400)) && !doneAsNamed(deed.tool, text) ? true : undefined
 }
-/** Does a look-up tell how the very thing stands that it was asked for? That it failed is then said of the thing. */
-function reports(deed: CallDeed, { whole }: ResultText): false | undefined {
+/**
+ * Returns false (not failed) if a lookup reports the state of the very thing that was asked for: a failure in it is that thing's, not the
+ * call's.
+ */
+function lookupFlag(deed: CallDeed, { whole }: ResultText): false | undefined {
   if (deed.type !== "call" || deed.changes !== "no" || whole === undefined || !whole.startsWith("{")) return undefined
   const parsed = parseJson(whole)
   if (typeof parsed !== "object" || parsed === null || "error" in parsed || "errors" in parsed) return undefined
@@ -119,7 +122,7 @@ function reports(deed: CallDeed, { whole }: ResultText): false | undefined {
 const givenValue = (given: string, value: unknown): boolean =>
   given.includes(JSON.stringify(value)) || given.includes(JSON.stringify(String(value)))
 
-/** A sentence in a field that says outright that it was not done. */
+/** A sentence in a field that says outright that nothing was done. */
 const notDone = new RegExp(
   anyOf(
     "(?:nothing|no changes?) (?:was|were|has been|have been) (?:changed|made|booked|moved|saved|updated)",
@@ -128,10 +131,10 @@ const notDone = new RegExp(
   ),
   "i",
 )
-/** Characters of a refusal in sentences, and of one that cannot be a piece of the file. */
+/** Maximum length of a refusal in sentences, and of one that cannot be part of a file's content. */
 const [polite, briefly] = [1200, 300]
 const writes = (files: readonly FileDeed[]): boolean => files.some(({ deed }) => deed !== "read")
-/** A reason and what could be had instead: nobody gives them with what was done. */
+/** A reason together with alternatives means that the request was refused. */
 const offersInstead =
   /^\s{0,4}\{(?=[\s\S]{0,900}"reason"\s{0,3}:\s{0,3}")(?=[\s\S]{0,900}"(?:alternatives?|suggestions?|suggested)"\s{0,3}:)/
 const refusing = new RegExp(
@@ -139,10 +142,10 @@ const refusing = new RegExp(
   "i",
 )
 
-/** What each change was found to have made up, by what was known before it. */
+/** What each change created, given the results before it. */
 const madeBefore = new WeakMap<ToolResultPart, { readonly deed: CallDeed; readonly value: string | undefined }>()
 
-/** A change with what it made up that no result before it named. */
+/** Adds to the outcome of a change the names that it created and no earlier result contains. */
 export function withMade(
   results: readonly ToolResultPart[],
   read: Outcome,
@@ -159,7 +162,7 @@ export function withMade(
   return { ...read, ...present({ value }) }
 }
 
-/** Does the status of an answer say that what the tool is named after was done: `verify_contact` and "verified"? */
+/** True if the status of an answer confirms the tool's own verb: `verify_contact` and "verified". */
 function doneAsNamed(tool: string, { head }: ResultText): boolean {
   const [verb = ""] = (tool.split(/__|[.:/]/).at(-1) ?? "").split(/[_-]|(?<=[a-z])(?=[A-Z])/)
   const status = /"(?:status|state)"\s{0,3}:\s{0,3}"([a-z_-]{4,30}ed)"/i.exec(head.slice(0, 600))?.[1]?.toLowerCase()
@@ -167,8 +170,8 @@ function doneAsNamed(tool: string, { head }: ResultText): boolean {
 }
 
 /**
- * Does an answer only say that something was done, with the names of what was made: `{"ok": true, "blocks": ["bl_03"]}`? Or does it name
- * something after the tool's own first word, which the call did not know: `refuel_data` and `refuel_id`?
+ * True if an answer only confirms that something was done, with the names of what was created: `{"ok": true, "blocks": ["bl_03"]}`; or if
+ * it has an id named after the tool's first word that the call did not know: `refuel_data` and `refuel_id`.
  */
 function acknowledges(tool: string, { whole }: ResultText, given: unknown): boolean {
   const parsed = whole === undefined ? undefined : parseJson(whole)
@@ -185,7 +188,7 @@ function acknowledges(tool: string, { whole }: ResultText, given: unknown): bool
   const says = entries.some(
     ([key, value]) => /^(?:ok|success|succeeded|acknowledged|accepted)$/i.test(key) && value === true,
   )
-  // A name with a number that nobody gave is that of something new.
+  // A numbered name that was not in the input belongs to something new.
   if (says && entries.some(([, value]) => typeof value === "string" && isNumbered.test(value) && !isGiven(value)))
     return true
   return (
@@ -195,7 +198,7 @@ function acknowledges(tool: string, { whole }: ResultText, given: unknown): bool
   )
 }
 
-/** What a tool answers where it stands between nothing but flags, ids and times of the call: the answer itself. */
+/** Returns the text answer of a tool if everything beside it is flags, ids and times of the call. */
 function answerIn(text: ResultText): ResultText {
   if (text.whole === undefined || !text.whole.startsWith("{")) return text
   const parsed = parseJson(text.whole)
@@ -211,29 +214,29 @@ function answerIn(text: ResultText): ResultText {
 const answerKeys = /^(?:result|output|content|text|response|answer|data|stdout)$/
 const envelopeKeys = new RegExp(`^${anyOf(words.envelopeKeys)}(?:_?(?:ms|s|seconds))?$`, "i")
 
-/** Keys under which a change gives back the name of what it made, and how that stands. */
+/** Keys of the name of what a change created, and of its state. */
 const nameKey =
   /(?:^|_)(?:id|ids|number|code|ref|reference|confirmation|key|url|version|revision|tag|pnr|locator|localizador|voucher)$|(?:Id|Number|Code|Key|Ref|Url|Version)$/
-/** Who or what sent it was not made by it; the time of a message in a chat is its name. */
+/** Ids of the sender were not created by the call; the timestamp of a chat message is its id. */
 const senderKey = /^(?:bot|app|team|client|request|trace|workspace|tenant|org)_?id$|^api_?version$/i
 const isNameOf = ({ key, value }: Leaf): boolean =>
   (nameKey.test(key) && !senderKey.test(key)) || (key === "ts" && /^\d{10}\.\d{4,6}$/.test(String(value)))
 const standKey =
   /(?:^|_)(?:status|state|total|amount|balance)$|(?:Status|State|Total|Amount|Balance)$|^(?:stan|estado|stato|statut|état|etat|zustand|durum|tila|tilstand|状态|状態|상태)$/i
 const saysNothing = /^(?:ok|okay|success|successful|succeeded|saved|stored|recorded|added|true|1|200)$/i
-/** How something stands, as programs write it. */
+/** A state as programs write it. */
 const stateWord = /^(?:[A-Z]{4,}(?:_[A-Z]{2,}){0,3}|(?!ok|success)[a-z]{3,20}ed)$/
 const maxMade = 4
 const leastOthers = 3
-/** A name that says by itself that it is one, under whatever key: `HTL-90417`. */
+/** A value that is recognizable as a name under any key: `HTL-90417`. */
 const isNumbered = /^(?=.{5,40}$)(?=.*\d)[A-Z]{2,6}[-_]?[A-Z\d][A-Z\d-]*$/
-/** Answers inside one another that are looked into, and members of each. */
+/** Limits on the depth of nested answers and on members read of each. */
 const maxMadeDepth = 3
 const maxMadeMembers = 64
 
 /**
- * Of the answer to a change only what it made up: ids, a status, a sum that the call was not given. `isSeen`: did an earlier result name
- * it?
+ * Returns the ids, state or amount in the answer to a change that were not in its input. `isSeen`: true if an earlier result contains a
+ * value.
  */
 function madeBy(
   { whole }: ResultText,
@@ -249,20 +252,20 @@ function madeBy(
     typeof value !== "object" && isValue(String(value)) && !named.includes(String(value))
   const all = leavesIn(withoutWrapper(parsed), 0)
   const isGivenKey = (key: string): boolean => typeof given === "object" && given !== null && key in given
-  // Inside the answer only a word with a figure in it is the name of something new.
+  // Inside nested values only a word with a digit counts as the name of something new.
   const isId = /^(?=.{5})(?:\p{L}.*\d|\d{5})/u
   const isTop = ({ depth }: Leaf): boolean => depth === 0
   const found = all.filter(
     (leaf) =>
       (isNameOf(leaf) || (isTop(leaf) && isNamedAfter(tool, leaf))) &&
       isNew(leaf.value) &&
-      // What stands inside the answer under a key that was given is another thing of that kind.
+      // A nested value under a key of the input belongs to another thing of that kind.
       (isTop(leaf) || !isGivenKey(leaf.key)) &&
       (isTop(leaf) || isId.test(String(leaf.value))) &&
       !isSeen(String(leaf.value)),
   )
   const top = found.filter(isTop)
-  // An answer that names what the call was given tells of that: many names of one key beside it are others of its kind.
+  // If the answer echoes a name from the input, many nested names under one key are other things of that kind.
   const isEchoed = all.some(
     ({ key, value }) => nameKey.test(key) && isValue(String(value)) && named.includes(String(value)),
   )
@@ -271,11 +274,11 @@ function madeBy(
   const isMade = (leaf: Leaf): boolean => isNumbered.test(String(leaf.value)) && isNew(leaf.value)
   const outer = all.filter((leaf) => isTop(leaf) && isMade(leaf))
   const numbered = outer.length > 0 || found.length > 0 ? outer : all.filter((leaf) => leaf.depth === 1 && isMade(leaf))
-  // What was made has a name at the top; steps and parts below it that are just numbered are its own business.
+  // If the top level names what was created, `id`s of nested steps and parts are left out.
   const names = (
     top.length > 0 ? found.filter((leaf) => isTop(leaf) || leaf.key !== "id") : [...found, ...numbered]
   ).filter((leaf) => !others(leaf))
-  // Beside a name, that it is "ok" says nothing.
+  // Beside a name, a state such as "ok" adds nothing.
   const isStand = ({ key, value }: Leaf): boolean =>
     ((standKey.test(key) || (key === "result" && stateWord.test(String(value)))) &&
       !(names.length > 0 && saysNothing.test(String(value)))) ||
@@ -286,12 +289,12 @@ function madeBy(
   const made = [...told]
     .slice(0, maxMade)
     .map(([key, leaves]) => `${key}=${listed([...new Set(leaves.map(({ value }) => String(value)))])}`)
-  const parts = [...made, ...leftOut(withoutWrapper(parsed))]
+  const parts = [...made, ...notAppliedTo(withoutWrapper(parsed))]
   return parts.length === 0 ? undefined : parts.join(", ")
 }
 
-/** What a change was not made to, though the rest went well: `failed=p.sand (LITIGATION_HOLD)`. */
-function leftOut(answer: object): readonly string[] {
+/** Lists what a change was not applied to although the rest succeeded: `failed=p.sand (LITIGATION_HOLD)`. */
+function notAppliedTo(answer: object): readonly string[] {
   const entries: readonly (readonly [string, unknown])[] = Object.entries(answer)
   return entries.flatMap(([key, value]) => {
     if (!leftOutKey.test(key) || !Array.isArray(value) || value.length === 0) return []
@@ -307,7 +310,7 @@ function leftOut(answer: object): readonly string[] {
 const leftOutKey = /^(?:failed|failures?|errors|skipped|rejected|refused|ignored|not_?\w+|unprocessed|unmatched)$/i
 const [maxLeftOut, maxLeftName] = [3, 32]
 
-/** Is it a number of what the tool is about: `submit_job` and `job`? */
+/** True if the key is a word of the tool's name and the value a number: `submit_job` and `job`. */
 const isNamedAfter = (tool: string, { key, value }: Leaf): boolean =>
   key.length > 2 &&
   /\d{4}/.test(String(value)) &&
@@ -316,7 +319,7 @@ const isNamedAfter = (tool: string, { key, value }: Leaf): boolean =>
     .split(/[^a-z]+/)
     .includes(key.toLowerCase())
 
-/** An answer that is one record under its own name, with nothing beside it but ids and times of the call: that record. */
+/** Returns the one record that an answer wraps, if everything beside it is ids, times and flags of the call. */
 function withoutWrapper(answer: object): object {
   const entries: readonly (readonly [string, unknown])[] = Object.entries(answer)
   const inner = entries.filter(([, value]) => typeof value === "object" && value !== null)
@@ -328,7 +331,7 @@ function withoutWrapper(answer: object): object {
   return isWrapped && isAlone ? only : answer
 }
 
-/** What a short answer says that is neither a name nor a status: `previous=on, points=200`. */
+/** Values of a short answer that are neither a name nor a state: `previous=on, points=200`. */
 const saidBeside = (all: readonly Leaf[], isNew: (value: unknown) => boolean): readonly Leaf[] =>
   all.length > maxSaid
     ? []
@@ -345,16 +348,16 @@ const saidBeside = (all: readonly Leaf[], isNew: (value: unknown) => boolean): r
         .slice(0, maxBeside)
 const [maxSaid, maxBeside] = [10, 3]
 const whenKeys = /(?:^|_)(?:ts|time|timestamp|date|at|ok|success|checksum|etag|hash)$|(?:At|Time|Date)$/
-/** When something was written says nothing of it; the day for which it was booked does. */
+/** The time of the write says nothing about it; the day of a booking does. */
 const isPosting = (key: string, value: unknown): boolean => whenKeys.test(key) && !isBooked(key, value)
 const isBooked = (key: string, value: unknown): boolean =>
   (key === "date" && /^\d{4}-\d\d-\d\d$/.test(String(value))) ||
   (/^(?:time_?)?(?:window|slot)$/i.test(key) && /^\d{1,2}(?:[:.]\d\d)? ?[-–]/.test(String(value)))
 
-/** A number that only the machines use. */
+/** A hexadecimal id that only programs use. */
 const isInternal = /^(?=.*[a-f])(?=.*\d)[\da-f]{8,}$/
 
-/** Several values of one key; numbers that follow one another as a range. */
+/** Joins the values of one key; consecutive numbers become a range. */
 function listed(values: readonly string[]): string {
   const [first = ""] = values
   const isRange =
@@ -376,7 +379,7 @@ function leavesIn(answer: object, depth: number): readonly Leaf[] {
 const insideOf = (entries: readonly (readonly [string, unknown])[], depth: number): readonly Leaf[] =>
   entries.flatMap(([, value]) => (typeof value === "object" && value !== null ? leavesIn(value, depth + 1) : []))
 
-/** A search that found nothing did not fail. */
+/** True if a search found nothing, which is no failure. */
 const isEmptySearch = (deed: CallDeed, { whole = "" }: ResultText): boolean =>
   deed.type === "call" &&
   deed.changes === "no" &&
@@ -384,7 +387,7 @@ const isEmptySearch = (deed: CallDeed, { whole = "" }: ResultText): boolean =>
     whole,
   )
 
-/** Of a command that commits, the commit is what came of it, whatever else it printed. */
+/** For a command that commits, the outcome is the commit, whatever else it printed. */
 function withCommit(
   { command, runs }: Extract<CallDeed, { type: "command" }>,
   outcome: Outcome,
@@ -394,9 +397,9 @@ function withCommit(
   const hash =
     /^\s{0,4}(?:Output: )?(?:\[[^\]\n]{1,80} ([\da-f]{7,40})\] \S|(?:\* )?([\da-f]{7,12})\s(?:\([^)\n]{1,80}\) )?\S)/m
   const found = hash.exec(head) ?? hash.exec(tail)
-  // What was amended has another name, which the log tells.
+  // Amending gives the commit another hash, which the log shows.
   const amended = /--amend\b/.test(command) ? /^\s{0,4}([\da-f]{7,12})\s\S/m.exec(tail)?.[1] : undefined
-  // Several commits of one command say each their branch.
+  // Each of several commits prints its own branch and hash.
   const told = `${head}\n${tail}`
   const branches = [...told.matchAll(branchAndHash)].map(([, each = ""]) => each)
   const several = [...new Set(branches.length > 1 ? branches : loggedCommits(runs, told))]
@@ -404,14 +407,14 @@ function withCommit(
   return commit === undefined ? outcome : { failed: false, sure: true, value: `commit ${commit}` }
 }
 
-/** The commits in a log behind them, oldest first: as many as the command made. */
+/** Returns the commits that a following `git log` shows, oldest first, if it shows as many as the command made. */
 function loggedCommits(runs: readonly string[], told: string): readonly string[] {
   const made = runs.filter((run) => /^git (?:-\S+ \S+ )?commit\b/.test(run)).length
   const logged = [...told.matchAll(/^\s{0,4}([\da-f]{7,12})\s(?:\([^)\n]{1,80}\) )?\S/gm)].map(([, hash = ""]) => hash)
   return made < 2 || logged.length < made ? [] : logged.slice(0, made).reverse()
 }
 
-/** An output without the line that says that it exited with 1, where there is one. */
+/** Returns the output without its "Exit code: 1" line; undefined if it has none. */
 function withoutExit({ whole }: ResultText): ResultText | undefined {
   const rest = whole?.replace(exitedWithOne, "")
   return rest === undefined || rest === whole ? undefined : textEnds(rest)
@@ -420,17 +423,19 @@ const exitedWithOne = /^Exit code:? 1(?:\n|$)|\n?Exit code: 1\s*$/
 
 const branchAndHash = /^\s{0,4}\[[^\]\n]{1,80} ([\da-f]{7,40})\] \S/gm
 
-/** Does a failure only say that what the same command deleted is missing, by its name or by a pattern that the name fits? */
+/** True if a failure only says that a file deleted by the same command is missing, by its name or by a pattern that matches it. */
 const confirmsRemoval = (line: string, files: readonly FileDeed[]): boolean => {
   if (!/No such file|cannot (?:access|stat|find)|not found/i.test(line)) return false
   const named = line.match(/[\w.@+*/-]{1,119}[\w*]/g)?.map(baseName) ?? []
-  return files.some(({ path, deed }) => deed === "deleted" && named.some((name) => fits(baseName(path), name)))
+  return files.some(
+    ({ path, deed }) => deed === "deleted" && named.some((name) => matchesPattern(baseName(path), name)),
+  )
 }
 
 const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 
-/** `chart-*.html` names all that begin and end so. */
-function fits(name: string, pattern: string): boolean {
+/** True if the name matches a pattern such as `chart-*.html`. */
+function matchesPattern(name: string, pattern: string): boolean {
   const [start = "", ...rest] = pattern.split("*")
   const end = rest.at(-1)
   if (end === undefined) return name === pattern

@@ -1,20 +1,20 @@
 import { oneLine } from "../summary/summary.ts"
 
-/** A call, and a value of it or of its answer, in as many characters as a line of a summary has for them. */
+/** Formats a call, and values of its input or answer, within the length that a summary line has for them. */
 
-/** Longest argument shown: ids, addresses and short sentences whole. */
+/** Maximum length of an argument in characters: ids, addresses and short sentences fit whole. */
 const maxValueLength = 64
 
-/** Longest call shown. */
+/** Maximum length of a call in characters. */
 const maxCallLength = 240
 
-/** Members of a list or record that are looked at. */
+/** Maximum number of members read of a list or record. */
 export const maxMembers = 12
 
-/** Lists and records inside one another that are looked into. */
+/** Maximum nesting depth read. */
 const maxDepth = 4
 
-/** A JSON value in few characters: texts as they are, lists in brackets, the rest left out as `…`. */
+/** Formats a JSON value briefly: strings without quotes, lists in brackets, what does not fit as `…`. */
 export function valueText(value: unknown, room: number, depth = 0): string {
   if (typeof value === "string") return oneLine(value, Math.min(room, maxValueLength))
   if (value === null || typeof value !== "object") return String(value)
@@ -29,7 +29,7 @@ function* listed(items: readonly unknown[], room: number, depth: number): Genera
   if (items.length > maxMembers) yield "…"
 }
 
-/** Members of a record so small that its values speak without their keys. */
+/** Maximum number of members of a record whose values are shown without keys. */
 const maxBareMembers = 4
 
 function bareRecord(item: unknown): string | undefined {
@@ -49,12 +49,12 @@ function* entriesOf(record: object, room: number, depth: number): Generator<stri
     if (++count > maxMembers) return yield "…"
     yield `${oneLine(key, maxValueLength)}=${secretKey.test(key) ? "…" : valueText(value, room, depth + 1)}`
   }
-  // Who passes nothing but empty fields empties them.
+  // A call with nothing but empty fields clears them.
   if (count === 0 && depth > 0)
     for (const key of Object.keys(record).slice(0, maxMembers)) yield `${oneLine(key, maxValueLength)}=null`
 }
 
-/** What a record of the work does not repeat: whoever needs it again finds it where it was kept. */
+/** Keys whose values are never repeated in a summary. */
 const secretKey =
   /^(?:\w*[_-])?(?:pass(?:word|wd|phrase)?|secret|api_?key|private_?key|access_?token|auth_?token|otp|cvv|cvc)$/i
 
@@ -71,14 +71,14 @@ function joinWithin(pieces: Iterable<string>, room: number): string {
   return text
 }
 
-/** A tool without the name of the server that it comes from, unless its own is one word, as in `ticket.update`. */
+/** Removes the MCP server's name from a tool's name, unless the tool's own name is a single word, as in `ticket.update`. */
 function toldName(tool: string): string {
   const [first, server = "", ...rest] = tool.split("__")
   const own = rest.join("__")
   return first !== "mcp" || own === "" ? tool : /[a-z][_A-Z-]/.test(own) ? own : `${server}.${own}`
 }
 
-/** A call as one would write it: `tool(name=value, …)`. */
+/** Formats a call as one would write it: `tool(name=value, …)`. */
 export function callText(tool: string, input: unknown): string {
   const name = oneLine(toldName(tool), maxValueLength)
   const inner =
@@ -90,7 +90,7 @@ export function callText(tool: string, input: unknown): string {
   return `${name}(${inner})`
 }
 
-/** A call with the statement that it runs before what else it was given. */
+/** Formats a call with its SQL statement first, before the other arguments. */
 export function statementText(tool: string, input: unknown, statement: string): string {
   const isRecord = typeof input === "object" && input !== null && !Array.isArray(input)
   const others = isRecord ? Object.entries(input).filter(([, value]) => value !== statement) : []
@@ -99,7 +99,7 @@ export function statementText(tool: string, input: unknown, statement: string): 
 }
 const maxStatement = 140
 
-/** The arguments of a call as it is told, split at the commas that stand in no bracket. */
+/** Splits the arguments of a formatted call at the commas outside brackets. */
 export function toldArguments(list: string): readonly string[] {
   const parts: string[] = []
   let [depth, start] = [0, 0]
@@ -116,8 +116,8 @@ export function toldArguments(list: string): readonly string[] {
 }
 
 /**
- * A call as it is told in fewer characters: names and figures whole, sentences by their beginning, the name of the tool without that of its
- * server; nothing where not even that fits.
+ * Shortens a formatted call: names and figures stay whole, sentences are cut, and the MCP server's name may go; undefined if even that
+ * does not fit.
  */
 export function callWithin(call: string, length: number): string | undefined {
   const told = partsOf(call)
@@ -128,7 +128,7 @@ export function callWithin(call: string, length: number): string | undefined {
     const kept = new Map<number, string>()
     let left = length - name.length - 2 - gapLength
     for (const n of order) {
-      // Each gap between arguments takes room of its own.
+      // A gap between arguments takes characters too.
       const text = [left, left - gapLength - 2]
         .map((room) => partWithin(parts[n] ?? "", room))
         .find((one) => {
@@ -150,7 +150,7 @@ function keptCall(name: string, parts: readonly string[], kept: ReadonlyMap<numb
   return `${name}(${all.filter((part, n) => part !== "…" || all[n - 1] !== "…").join(", ")})`
 }
 
-/** How many characters a call takes at least, with what it is about and its first figure. */
+/** Returns the minimum length of a call with its first argument and its first figure. */
 export function coreLength(call: string): number | undefined {
   const told = partsOf(call)
   if (told === undefined) return undefined
@@ -160,7 +160,7 @@ export function coreLength(call: string): number | undefined {
 }
 const longestFigure = 40
 
-/** The arguments of a call of a tool by their names, and what the tool is called without its server. */
+/** Splits a formatted call into its tool, the tool's name without its server, and its arguments. */
 function partsOf(
   call: string,
 ): { readonly tool: string; readonly short: string; readonly parts: readonly string[] } | undefined {
@@ -169,11 +169,11 @@ function partsOf(
   return /^[\w.-]{1,64}=/.test(parts[0] ?? "") ? { tool, short: tool.split("__").at(-1) ?? tool, parts } : undefined
 }
 
-/** An argument in so many characters: a sentence or a list by its beginning, anything else whole, though it does not fit. */
+/** Shortens an argument to a length: sentences and lists are cut; anything else stays whole even if it does not fit. */
 function partWithin(part: string, length: number): string {
   if (part.length <= length) return part
   const [, name = "", path] = /^([\w.-]{1,64}=)https?:\/\/[^/\s]+(\/\S+)$/.exec(part) ?? []
-  // Of an address the path says what was done, and the calls around it where.
+  // The path of a URL says what was done; other calls name its host.
   if (path !== undefined && name.length + path.length < length) return `${name}…${path}`
   if (!isProse(part)) return cutList(part, length)
   return length < leastProse ? part : oneLine(part, length)
@@ -182,7 +182,7 @@ function partWithin(part: string, length: number): string {
 const gapLength = ", …".length
 const leastProse = 24
 
-/** A comma in a sentence begins no argument. */
+/** Joins pieces split at a comma inside a sentence, which begins no argument. */
 function wholeArguments(pieces: readonly string[]): readonly string[] {
   const parts: string[] = []
   for (const piece of pieces) {
@@ -192,7 +192,7 @@ function wholeArguments(pieces: readonly string[]): readonly string[] {
   return parts
 }
 
-/** Of a list its first members, no word cut in two. */
+/** Keeps the first members of a list without cutting a word. */
 function cutList(part: string, length: number): string {
   const head = /^[\w.-]{1,64}=[[{]/.exec(part)?.[0]
   if (head === undefined) return part
@@ -200,7 +200,7 @@ function cutList(part: string, length: number): string {
   return kept.length <= head.length ? part : `${kept}…`
 }
 
-/** What a call is about, then figures, dates and what only a program writes, then other short values, and sentences last. */
+/** Rank of an argument: the first one, then figures, dates and identifiers, then other short values, then options, and sentences last. */
 function rankOf(parts: readonly string[], n: number): number {
   const part = parts[n] ?? ""
   if (n === 0) return 0
@@ -214,13 +214,13 @@ function rankOf(parts: readonly string[], n: number): number {
   return /[\d_@/]/.test(part.slice(part.indexOf("=") + 1)) ? 1 : 2
 }
 
-/** Sentences, which tell what something is for, and not what it is. */
+/** True for a sentence, which says what something is for rather than what it is. */
 const isProse = (part: string): boolean => {
   const [, value = ""] = /^[\w.-]{1,64}=(.*)$/s.exec(part) ?? []
   return value.length > leastProse && !/^[[{]/.test(value) && value.split(" ").length > proseWords
 }
 const proseWords = 3
 
-/** Of a checksum the beginning tells which it is. */
+/** Shortens checksums: their beginning identifies them. */
 const withShortNames = (part: string): string =>
   part.replace(/(?<![\w/.-])[a-f\d]{32,}(?![\w/.-])/gi, (checksum) => `${checksum.slice(0, 8)}…`)

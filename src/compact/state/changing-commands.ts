@@ -4,18 +4,18 @@ import { toolNature } from "../stages/tool-kind.ts"
 import table from "./changing-commands.json" with { type: "json" }
 
 /**
- * Does a command line change something? Programs and their verbs stand in `changing-commands.json`: `pr.create` is two words, `*` any word,
- * `create*` a beginning, `**` any number of words.
+ * True if a command line changes something. Programs and their verbs stand in `changing-commands.json`: `pr.create` is two words, `*` any
+ * word, `create*` a prefix, `**` any number of words.
  */
 
-/** How much of a command is read. */
+/** Maximum number of characters read of a command. */
 const maxCommand = 4_000
 
-/** What stands before a program in a step, and is none. */
+/** Prefixes of a step before its program: variables, `sudo`, `time` and the like. */
 const wrapper =
   /^(?:(?:\w+=(?!\$\()\S*|sudo(?: -\S+)*|time|nohup|nice|env|command|exec|npx(?: -y)?|bunx|sshpass -\S+(?: '[^'\n]*')?)\s+)+/
 
-/** What is run in a container stands behind its name. */
+/** Prefix of a command run in a container. */
 const inContainer =
   /^(?:(?:docker(?:-compose| compose)?|podman) exec(?: -{1,2}[\w-]+(?:=\S+)?(?:(?<=-[uwe]|--user|--workdir|--env) \S+)?)* [\w.-]+|(?:kubectl|oc) (?:-\S+ \S+ )*exec [^;&|]{1,120}? --) (?=\S)/
 
@@ -36,10 +36,10 @@ const programs = lazy((): ReadonlyMap<string, Program> => {
 const always = lazy((): ReadonlySet<string> => new Set(table.always.split(" ")))
 const valueOptions: ReadonlySet<string> = new Set(table.valueOptions.split(" "))
 
-/** Is it the name of a program whose verbs are known? A tool of that name takes what stands behind it. */
+/** True for a program whose verbs are known; a tool of that name takes the program's arguments. */
 export const isProgram = (name: string): boolean => programs().has(name)
 
-/** Its words without options before the verb and their values. */
+/** Returns the words without leading options and their values. */
 function wordsBehind(words: readonly string[]): readonly string[] {
   let at = 0
   while (words[at]?.startsWith("-")) at += valueOptions.has(words[at] ?? "") ? 2 : 1
@@ -55,7 +55,7 @@ function matches(pattern: readonly string[], words: readonly string[]): boolean 
 }
 const maxWords = 8
 
-/** Other forms: what unpacks, plans, mails, writes to a database, migrates or deploys. */
+/** Other commands that change something: unpacking, cron tables, mail, database writes, deployments. */
 const changingForms: readonly RegExp[] = [
   /^tar -?(?!\w*O)\w*x/,
   /^crontab (?!-l\b)/,
@@ -77,7 +77,7 @@ const deploying = new RegExp(
   "i",
 )
 
-/** The steps of a command line: what stands between its operators. */
+/** Splits a command line at its operators, and removes prefixes from each step. */
 const steps = (command: string): readonly string[] =>
   command
     .slice(0, maxCommand)
@@ -97,53 +97,53 @@ function stepChanges(step: string): boolean {
 
 const unpacksNothing = /^-\w*[lptvZ]/
 
-/** `git branch` and `git tag` by themselves list what there is; `git branch NAME` makes one, and is told by what follows. */
+/** True for `git branch` and `git tag` calls that list; creating a branch does not count as a change, because later commands show it. */
 const onlyNames = ([verb = "", next = ""]: readonly string[]): boolean =>
   (verb === "branch" && !/^-[dDmMcC]$/.test(next)) || (verb === "tag" && (next === "" || listsTags.test(next)))
 const listsTags = /^(?:-n\d*|--(?:no-)?(?:contains|merged)|--points-at|--sort\S*|--format\S*|--column)$/
 
-/** A program that is left running by itself. */
+/** A program left running in the background. */
 const leftRunning = /\bnohup [^\n]{1,300}[^&]&(?!&)/
 
-/** Does a command change something for certain? What else it does, its outcome says. */
+/** True if a command certainly changes something; whether any other command did, its outcome tells. */
 export const changesForCertain = (command: string): boolean =>
   leftRunning.test(command) || steps(command).some(stepChanges)
 
-/** Does a program that nobody here knows do something by the verb behind its name: `rangectl submit --slot web`? */
+/** True if the verb after an unknown program's name changes something: `rangectl submit --slot web`. */
 export const changesByVerb = (command: string): boolean =>
   steps(command).some((step) => {
     const [path = "", ...words] = step.split(/\s+/, 8)
     return /^[\w./-]{2,60}$/.test(path) && !knownTools.test(path) && anyVerbs.has(wordsBehind(words)[0] ?? "")
   })
 const anyVerbs: ReadonlySet<string> = new Set(table.anyVerbs.split(" "))
-/** Programs whose first word behind them is what they work on, not what they do. */
+/** Programs whose first argument is not a verb but what they work on. */
 const knownTools = new RegExp(`(?:^|/)${anyOf(table.ownTools)}$`)
 
-/** Does each step of a command ask a program for something by its first words: `flagctl list`, `tool status job-7`? */
+/** True if every step only reads, judged by the first words of each: `flagctl list`, `tool status job-7`. */
 export const looksOnly = (command: string): boolean =>
   command
     .split(/&&|\|\||[;\n]/)
     .map((step) => step.trim())
     .every(
       (step) =>
-        asksProgram.test(withoutPlace(step).replace(" … ", " ")) ||
-        asksDatabase.test(step) ||
+        readingVerb.test(withoutPlace(step).replace(" … ", " ")) ||
+        readsDatabase.test(step) ||
         toolNature("bash", step).writes === false,
     )
 
-/** A program with the options before its verb that say where: a cluster, a folder, a profile. */
+/** A program with the options before its verb that say where it works: a cluster, a folder, a profile. */
 export const programAndPlace = /^[\w./-]{1,60}(?: -{1,2}[a-z][\w-]{0,40}(?:=| (?!-))\S{1,80}){1,6} (?=[a-z])/
-/** A step that has to be told in few words says what is done rather than where: `kubectl … delete job a`. */
+/** Shortens a step to what is done, without the place: `kubectl … delete job a`. */
 export const withoutPlace = (step: string): string =>
   step
     .replace(settings, "")
-    .replace(asksAtPlace, "$1 … ")
+    .replace(connectionOptions, "$1 … ")
     .replace(programAndPlace, (head) => `${/^\S+/.exec(head)} … `)
 const settings = /^(?:\w+=(?!\$\()\S{0,80} )+(?=\S)/
-/** The client of a database with where it asks, before what it asks. */
-const asksAtPlace =
+/** A database client with its connection options, before its query. */
+const connectionOptions =
   /^(psql|mysql|mariadb|sqlcmd|clickhouse-client|mongosh|redis-cli)(?: (?!-(?:c|e|f|Q)\b|--(?:command|execute|file|eval|query)\b)-\S+(?: (?!-)[^\s"']\S{0,80})?){1,10} (?=["'-])/
-/** A statement that only asks, given to the client of a database. */
-const asksDatabase =
+/** A read-only statement passed to a database client. */
+const readsDatabase =
   /^(?:psql|mysql|mariadb|sqlite3|sqlcmd) .{0,200}["']\s{0,8}(?:select|explain|show|with|\\d)\b(?!.{0,1000}\b(?:insert|update|delete|create|drop|alter|truncate)\s)/is
-const asksProgram = new RegExp(`^[\\w./-]{1,60}(?: [\\w:-]{1,40}){0,2} ${anyOf(table.lookingVerbs)}(?![\\w-])`)
+const readingVerb = new RegExp(`^[\\w./-]{1,60}(?: [\\w:-]{1,40}){0,2} ${anyOf(table.lookingVerbs)}(?![\\w-])`)

@@ -5,29 +5,29 @@ import { courteous, defers } from "./cues.ts"
 import type { NoteDraft } from "./note-draft.ts"
 
 /**
- * What the assistant told the user it would do, but not at once: "I will try again after 14:00 and e-mail you". Nobody asks for it again,
- * so a reader who does not know of it breaks a promise.
+ * What the assistant told the user it would do later: "I will try again after 14:00 and e-mail you". Nobody asks for it again, so a reader
+ * who does not know it would break a promise.
  */
 
-/** A sentence with a commitment, and the names by which one sees that it was taken up. */
+/** A sentence with a commitment, and the names whose later mention shows that it was taken up. */
 export type Commitment = {
   readonly sentence: string
   readonly names: readonly string[]
-  /** Sums in it: a call that passes one on carries it out. */
+  /** Amounts in it: a call that passes one carries out the commitment. */
   readonly sums: readonly string[]
-  /** It names nothing itself: what it is about stood before it. */
+  /** True if it names nothing itself and refers to the text before it. */
   readonly isVague: boolean
   readonly answer: AssistantStatement
 }
 
-/** The newest ones are told: who promises more keeps a list of tasks. */
+/** Maximum number of commitments shown, the newest: an agent with more keeps a task list. */
 const maxCommitments = 6
 
-/** Shorter sentences leave open what is to be done. */
+/** Minimum weight of a commitment: a shorter sentence does not say what will be done. */
 const minLength = 24
 
-/** It waits for the user's word, or is offered and not promised. */
-const offered = new RegExp(
+/** Conditions on the user, and offers, which are no promises. */
+const offerOrCondition = new RegExp(
   anyOf(
     "\\?\\s*[\"')*]{0,3}$",
     "\\b(?:if|once|when|as soon as|after) (?:you|(?:i|we) (?:have|get|know|receive|hear))(?:['’](?:d|ve|re|ll))?\\b",
@@ -40,7 +40,7 @@ const offered = new RegExp(
   "iu",
 )
 
-/** Names of things: in code, of files, with letters and figures in one word. Times, dates and sums name nothing. */
+/** Names of things: code, files, and words with letters and digits. Times, dates and amounts name nothing. */
 const name =
   /`([^`\n]{3,80})`|(?<![\w@/.-])((?:[\w.-]{1,60}\/){0,8}[\w-]{1,60}\.(?:[a-z]{1,5}|ipynb)|#\d{1,7}|(?=[\w-]{0,40}\d)(?=[\w-]{0,40}[A-Za-z])[A-Za-z\d][\w-]{3,60})(?![\w/-])/g
 
@@ -48,19 +48,19 @@ const namesIn = (text: string): readonly string[] => [
   ...new Set([...text.slice(0, 4000).matchAll(name)].map(([, code, word]) => code ?? word ?? "")),
 ]
 
-/** The commitments in an answer that ended a turn. */
+/** Returns the commitments in an answer that ended a turn. */
 export function commitmentsIn(answer: AssistantStatement): readonly Commitment[] {
   return answer.sentences.flatMap((sentence, n): readonly Commitment[] => {
     const isMeant =
       weightOf(sentence) >= minLength &&
       defers.test(sentence.slice(0, 600)) &&
-      !offered.test(sentence) &&
+      !offerOrCondition.test(sentence) &&
       !courteous.test(sentence)
     if (!isMeant) return []
     const names = namesIn(sentence)
     const sums = sentence.match(sum) ?? []
     if (names.length > 0 || sums.length > 0) return [{ sentence, names, sums, isVague: false, answer }]
-    // What it is about was said before it.
+    // Its object was named in the sentence before.
     const before = `${answer.sentences[n - 1] ?? ""} ${sentence}`.trim()
     const told = before.length <= maxLineLength ? before : sentence
     return [{ sentence: told, names: namesIn(answer.text), sums, isVague: true, answer }]
@@ -70,18 +70,18 @@ export function commitmentsIn(answer: AssistantStatement): readonly Commitment[]
 const sum = /(?<![\d.,])\d{1,3}(?:[.,]\d{3})*[.,]\d{2}(?![\d])/g
 
 type Since = {
-  /** Did the assistant say or pass on a name since? */
+  /** True if the assistant said a name or passed it to a call since. */
   readonly named: (name: string, at: number) => boolean
-  /** Did a call pass on a value since? */
+  /** True if a call passed a value since. */
   readonly passed: (value: string, at: number) => boolean
-  /** Messages in all. */
+  /** Number of messages. */
   readonly end: number
 }
 
-/** So many messages later nobody knows what "I'll check this" was about. */
+/** Number of messages after which nobody knows what "I'll check this" referred to. */
 const vagueFor = 60
 
-/** Those that nothing of what the assistant said or did later took up, as notes. */
+/** Drafts of the commitments that nothing the assistant said or did later took up. */
 export function commitmentDrafts(commitments: readonly Commitment[], since: Since): readonly NoteDraft[] {
   return commitments
     .filter(({ names, sums, isVague, answer: { at } }) => {

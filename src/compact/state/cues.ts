@@ -5,29 +5,29 @@ import { createRecent } from "../../message/recall.ts"
 import { maxReadPerEnd } from "../summary/summary.ts"
 import lists from "./cue-words.json" with { type: "json" }
 
-/** Words in the languages that most people write to agents in; where none of them is known, structure decides. */
+/** Compiles words of the languages in which most people write to agents; for other languages the structure of a text decides. */
 const cue = (...list: readonly string[]): LazyPattern => lazyPattern(asOne(list), "iu")
 
-/** Where a word begins. */
+/** The beginning of a word. */
 const wordStart = "(?<![\\p{L}\\p{N}])"
 
-/** Latin and Cyrillic words stand between what is no letter; ideographs stand anywhere. */
+/** Latin and Cyrillic words need a boundary on both sides; ideographs match anywhere. */
 const words = (...list: readonly string[]): string => `${wordStart}${anyOf(list)}(?![\\p{L}\\p{N}])`
 
-/** Whether a word begins is asked once at each place of a text, and not for each list that is looked for there. */
+/** Joins patterns so that the beginning of a word is tested once at each position instead of once per list. */
 function asOne(list: readonly string[]): string {
-  const [begun, others] = [list.filter(isWord), list.filter((one) => !isWord(one))]
+  const [wordPatterns, others] = [list.filter(isWord), list.filter((one) => !isWord(one))]
   return [
     ...others,
-    ...(begun.length === 0 ? [] : [wordStart + anyOf(begun.map((one) => one.slice(wordStart.length)))]),
+    ...(wordPatterns.length === 0 ? [] : [wordStart + anyOf(wordPatterns.map((one) => one.slice(wordStart.length)))]),
   ].join("|")
 }
 const isWord = (one: string): boolean => one.startsWith(wordStart)
 
-/** When something is to be done that is not done now. */
+/** Times in the future. */
 const laterWords = anyOf(lists.later)
 
-/** The user takes something back or sets it right. */
+/** The user takes something back or corrects it. */
 export const corrects = cue(
   "^(?:no|nope|wait|stop|actually|hmm,? no|sorry|nein|halt|non|нет|стой)(?![\\p{L}\\p{N}])(?! problem| worries| thanks| thank)",
   words(...lists.corrects),
@@ -35,37 +35,37 @@ export const corrects = cue(
   ...lists.correctsIdeographic,
 )
 
-/** The user says that what he was just told is wrong, or not what he wants. */
+/** The user says that what was just said is wrong or unwanted. */
 export const objects = cue(
   "^\\W*(?:no|nope|nah|nein|non|nee|não|нет|stop|halt|para|wait|not so fast)(?![\\p{L}\\p{N}])(?! problem| worries| thanks| thank| need| more)",
   words(...lists.objects),
 )
 
-/** The user has what was worked out done anew: it rested on something that was wrong. */
+/** The user wants the work redone, because it rested on something wrong. */
 export const redoes = cue(words(...lists.redoes))
 
-/** Something was going on when it was said. */
+/** Something was in progress at the time. */
 export const saysUnderWay = cue(words(...lists.underWay))
 
-/** Something was still to be done when it was said. */
+/** Something was still to be done at the time. */
 export const saysNotYet = cue(words(...lists.notYet))
 
-/** What was said before does not hold any more. */
+/** What was said before is no longer valid. */
 export const voids = cue(words(...lists.voids))
 
-/** The user takes back what was asked for. */
+/** The user withdraws a request. */
 export const withdraws = cue(`^(?:${anyOf(lists.interjections)}[,.! ]{1,3}){0,3}${anyOf(lists.withdraws)}`)
 
-/** The user stops the work; with more behind it, that is only how he breaks in. */
+/** The user stops the work; if more follows, it is only an interruption. */
 export const halts = cue("^(?:stop|abort|halt)(?:,? (?:it|that|this|now|please|right there|everything)){0,2}[.!]*$")
 
-/** The user asks for something. */
+/** The user requests something. */
 export const requests = cue(words(...lists.requests), words(...lists.requestsElsewhere), ...lists.requestsIdeographic)
 
-/** The assistant settles on something, or gives its reason. */
+/** The assistant makes a decision or gives its reason. */
 export const decides = cue(words(...lists.decides), words(...lists.decidesElsewhere), ...lists.decidesIdeographic)
 
-/** The assistant has found out how something is. */
+/** The assistant has found out a fact. */
 export const finds = cue(words(...lists.finds), words(...lists.findsElsewhere), ...lists.findsIdeographic)
 
 /** The assistant says what it is about to do. */
@@ -75,9 +75,9 @@ export const announces = cue(
   ...lists.announcesIdeographic,
 )
 
-/** The assistant says what it will do later, once something has happened, or that something is left for later. */
+/** The assistant says what it will do later, after some event, or that something is left for later. */
 export const defers = cue(
-  // Will, and when.
+  // A verb in the future tense and a time.
   words("(?:i|we)(?:['’]ll| will| shall|(?:['’]m| am|['’]re| are) going to| still (?:have|need) to)") +
     "[^.!?]{0,160}" +
     words(laterWords),
@@ -108,7 +108,7 @@ export const defers = cue(
 /** The assistant waits for the user without a question mark. */
 export const asksUser = cue(words(...lists.asksUser), words(...lists.asksUserElsewhere), ...lists.asksUserIdeographic)
 
-/** Courtesy: says nothing about the work. */
+/** Courtesies, which say nothing about the work. */
 export const courteous = cue(
   words(...lists.courteous),
   words(...lists.courteousElsewhere),
@@ -116,25 +116,25 @@ export const courteous = cue(
   `^(?:${anyOf(lists.greetings)}(?![\\p{L}])|你好|您好|こんにちは|안녕)[^\\d]{0,60}$`,
 )
 
-/** Signs that may end a sentence, with what closes behind them; the full-width ones end it whatever follows. */
+/** Marks that may end a sentence, with closing marks after them; full-width ones end it whatever follows. */
 const stops = /[.!?…]["')*”’»`\]]{0,8}|[。！？]["')”’»」』]{0,8}/g
 const fullWidthStop = /^[。！？]/
 
 /** Bullets, numbers, headings and emphasis before the first word. */
-const dress = /^(?:[-*•>+|\s]|#{1,6}\s|\d{1,3}[.)]\s|\[[ xX]\]\s)+/
+const leadingMarks = /^(?:[-*•>+|\s]|#{1,6}\s|\d{1,3}[.)]\s|\[[ xX]\]\s)+/
 
-/** A stop behind these is no end: list numbers, single letters, usual abbreviations. */
+/** A full stop after these ends no sentence: list numbers, single letters, common abbreviations. */
 const noEnd =
   /(?:^|[\s(])(?:\d{1,3}(?:\.\d{1,2})?|\p{L}|e\.g|i\.e|z\.B|p\.\s?ex|p\.\s?ej|etc|vs|cf|vgl|bzw|inkl|usw|Mr|Ms|Mrs|Mme|Dr|No|Sra|approx)$/u
-/** Nor behind these before a number. */
+/** Nor does one after these, if a number follows. */
 const numbered =
   /(?:^|[\s(])(?:arts?|fig|eq|abs|nr|núm|num|nro|sec|ca|pp?|págs?|rev|vol|ver|cap|kap|ch|tel|ext|bd|tab|abb|ziff|ref)$/iu
 
-/** The text that is read of a long one: its two ends. */
+/** Returns the parts of a text that are read: its beginning and end if it is long. */
 const endsOf = (text: string): readonly string[] =>
   text.length <= 2 * maxReadPerEnd ? [text] : [text.slice(0, maxReadPerEnd), text.slice(-maxReadPerEnd)]
 
-/** A text without the code between its fences. What stands between fences of no language and reads like sentences is a plan or a report. */
+/** Removes fenced code from a text. A fence without a language whose content reads like prose is a plan or report and is kept. */
 function withoutCode(text: string): string {
   const kept: string[] = []
   let fenced: string[] | undefined
@@ -153,7 +153,7 @@ function withoutCode(text: string): string {
 
 const plainFence = /^(?:text|txt|markdown|md|plaintext)?\s*$/i
 
-/** Are most lines words in a row, without the signs of code at their end? */
+/** True if most lines are words in a row without code punctuation at their end. */
 function readsAsProse(lines: readonly string[]): boolean {
   const written = lines.filter((line) => /[\p{L}\p{N}]/u.test(line))
   return (
@@ -164,10 +164,12 @@ const leastProse = 3
 const proseShare = 0.6
 const proseLine = /^[\s\d.)"'“‘•*>#-]{0,12}(?:[\p{L}\p{N}'’“”‘()/-]+[,:]?\s+){4}.*[^{};()=<>]$/u
 
-/** Texts whose sentences are kept: each message is read when it is flushed, when it is compacted, and again while it is shown. */
+/**
+ * Number of texts whose sentences are cached: each message is read when it is flushed, when it is compacted, and again while it is shown.
+ */
 const maxKept = 2000
 
-/** The sentences and list items of a text in order, without the code in it and without their bullets. */
+/** Returns the sentences and list items of a text in order, without code and bullets. */
 export const sentencesOf = createRecent(
   (text): readonly string[] => endsOf(text).flatMap((end) => withoutCode(end).split("\n").flatMap(sentencesOfLine)),
   maxKept,
@@ -181,6 +183,6 @@ function sentencesOfLine(line: string): readonly string[] {
     return signs !== "." || !(noEnd.test(before) || (numbered.test(before) && /^\s\d/.test(line.slice(at + 1, at + 3))))
   }
   return cutBehind(line, stops, { isEnd })
-    .map(({ start, end }) => line.slice(start, end).replace(dress, "").replaceAll("**", "").trim())
+    .map(({ start, end }) => line.slice(start, end).replace(leadingMarks, "").replaceAll("**", "").trim())
     .filter((sentence) => sentence !== "")
 }

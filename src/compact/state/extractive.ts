@@ -38,15 +38,15 @@ import {
 
 type ExtractiveOptions = {
   readonly schema: SchemaName
-  /** What whoever asked for the summary cares about most, in any words. */
+  /** What the requester of the summary cares about most, in any words. */
   readonly focus?: string
-  /** What an earlier digest of the same conversation says: its lines go on unless something newer takes their place. */
+  /** The contents of an earlier digest of the same conversation: its lines are kept unless newer ones replace them. */
   readonly carried?: Summary
-  /** The notes of these messages, where somebody has them already. */
+  /** The notes of these messages, if they are known already. */
   readonly notes?: readonly Note[]
 }
 
-/** Every line that a summary of these messages might have, each with its worth; no model, no budget. */
+/** Returns every line that a summary of these messages might have, each with its worth; no model, no budget. */
 export function writeExtractive(
   messages: Transcript,
   { schema, focus = "", carried, notes = notesOf(messages) }: ExtractiveOptions,
@@ -57,24 +57,24 @@ export function writeExtractive(
   return inOrder(schema, withSeries(withoutReplaced(all)))
 }
 
-/** A slip is corrected in one of so many next messages of the user. */
+/** Number of preceding user messages in which a corrected slip is looked for. */
 const slipsWithin = 3
 
 const askedEnd = / \(asked: .*\)$/s
 
-/** Statements that are compared: a user says tens of them. */
+/** Maximum number of statements compared: a user makes tens of them. */
 const maxCompared = 400
 
-/** What of a message the user said himself: a letter that he passes on neither replaces what he said nor is replaced by it. */
+/** Returns the user's own parts of a message: a pasted letter neither replaces the user's values nor is replaced by them. */
 const ownParts = createRecent(
   (text: string): readonly string[] =>
     text.length < leastPasted ? [text] : ownWords(text).map(({ start, end }) => text.slice(start, end)),
   maxCompared,
 )
-/** Characters of the shortest message in which a paste is looked for. */
+/** Minimum length of a message in which a paste is looked for, in characters. */
 const leastPasted = 200
 
-/** The replaced values of a message marked where the user said them himself. */
+/** Marks replaced values in the user's own parts of a message. */
 function markOwn(text: string, later: readonly ValueStatement[]): string {
   let [marked, at] = ["", 0]
   for (const part of ownParts(text)) {
@@ -85,21 +85,24 @@ function markOwn(text: string, later: readonly ValueStatement[]): string {
   return marked + text.slice(at)
 }
 
-/** A value of the user's that a later sentence of his replaced is marked where it stands; of a tool or the assistant the later statement stays alone. */
-function withoutReplaced(placed: readonly Placed[]): readonly Placed[] {
-  const said = placed.filter(({ section, line }) => isTheirs(section) && line.channel === "user")
-  const order = said.toSorted((one, other) => placeIn(one) - placeIn(other))
+/**
+ * Marks a value of the user that a later sentence of the user replaced; of a tool's or the assistant's statements keeps only the later
+ * one.
+ */
+function withoutReplaced(placed: readonly PlacedLine[]): readonly PlacedLine[] {
+  const said = placed.filter(({ section, line }) => isUsersStatement(section) && line.channel === "user")
+  const order = said.toSorted((one, other) => sortKeyOf(one) - sortKeyOf(other))
   const stated = order.flatMap((one, n) =>
     ownParts(one.line.text).flatMap((part) => valueStatementsIn(part).map((statement) => ({ statement, n }))),
   )
   const laterThan = (n: number): readonly ValueStatement[] =>
     stated.slice(-maxCompared).flatMap((one) => (one.n > n ? [one.statement] : []))
-  const marked = new Map<Placed, Placed>()
+  const marked = new Map<PlacedLine, PlacedLine>()
   for (const [n, one] of order.entries()) {
     if (!ownParts(one.line.text).some((part) => valueStatementsIn(part).length > 0)) continue
     const { short } = one.line
     const later = laterThan(n)
-    // What the assistant asked back then it asked with the values of then.
+    // The assistant's question was asked with the values known then, so it is not marked.
     const at = one.line.text.search(askedEnd)
     const own = at < 0 ? one.line.text : one.line.text.slice(0, at)
     const text = `${markOwn(own, later)}${one.line.text.slice(own.length)}`
@@ -111,7 +114,7 @@ function withoutReplaced(placed: readonly Placed[]): readonly Placed[] {
   }
   for (const [n, one] of order.entries()) {
     for (const wrong of correctedIn(one.line.text)) {
-      // Who corrects himself speaks of what he said just before.
+      // People correct themselves about what they said just before.
       const slip = order
         .slice(Math.max(0, n - slipsWithin), n)
         .findLast(({ line: { text } }) => markSlip(text, wrong) !== text)
@@ -141,31 +144,34 @@ function withoutReplaced(placed: readonly Placed[]): readonly Placed[] {
     .filter(({ line }) => !isSpent(line.text))
 }
 
-/** The value that a line states: a finding may say one without being quoted. */
-function statedIn({ section, line: { text } }: Placed): (ValueStatement & { readonly speaker: string }) | undefined {
+/** Returns the value statement of a line; a finding may be one without a speaker. */
+function statedIn({
+  section,
+  line: { text },
+}: PlacedLine): (ValueStatement & { readonly speaker: string }) | undefined {
   if (!isValues(section)) return undefined
   const [only] = findings.has(section) ? toldIn(text) : []
   return readValueStatement(text) ?? (only?.text === text ? { ...only, speaker: assistant } : undefined)
 }
 
-/** Carried lines come before fresh ones, and of them what was open at the end after what was said before. */
-const placeIn = ({ at, section }: Placed): number => at ?? (section === "primary_requests" ? -1 : -2)
+/** Sort key: carried lines before fresh ones, and among them open requests after the others. */
+const sortKeyOf = ({ at, section }: PlacedLine): number => at ?? (section === "primary_requests" ? -1 : -2)
 
-/** What the user said beside rules, which have their own ledger. */
-const isTheirs = (section: string): boolean => isUsersSection(section) && section !== rulesSection
+/** True for the user's statements other than rules, which have a ledger of their own. */
+const isUsersStatement = (section: string): boolean => isUsersSection(section) && section !== rulesSection
 
 function place(
   { kind, text, short, sources, state, channel, worth, at }: Note,
   schema: SchemaName,
   focus: Focus,
-): Placed {
+): PlacedLine {
   const line = {
     text,
     ...present({ short }),
     sources,
     ...present({ state }),
     channel,
-    worth: raised(worth, text, focus),
+    worth: worthWithFocus(worth, text, focus),
   }
   const isOpen = state === "open" || state === "pending"
   return {
@@ -178,14 +184,14 @@ function place(
 
 const isRequest = (kind: NoteKind): boolean => kind === "request" || kind === "correction"
 
-/** What is said twice in a section stands there once, where it was said last. */
-function latestOfEach(placed: readonly Placed[]): readonly Placed[] {
+/** Removes lines repeated within a section, keeping the last one. */
+function latestOfEach(placed: readonly PlacedLine[]): readonly PlacedLine[] {
   const latest = new Map(placed.map((one) => [`${one.section}\n${one.line.text}`, one]))
   return placed.filter((one) => latest.get(`${one.section}\n${one.line.text}`) === one)
 }
 
-/** The lines under the sections of the schema, and those of sections that it does not know behind them. */
-function inOrder(schema: SchemaName, placed: readonly Placed[]): Summary {
+/** Groups lines by the sections of the schema; unknown sections come last. */
+function inOrder(schema: SchemaName, placed: readonly PlacedLine[]): Summary {
   const bySection = Map.groupBy(placed, ({ section }) => section)
   const known = schemas[schema].map(({ name }) => name)
   const names = [...known, ...[...bySection.keys()].filter((name) => !known.includes(name))]
@@ -240,16 +246,19 @@ const snapshot: Readonly<Record<NoteKind, string>> = {
 
 const sections: Readonly<Record<SchemaName, Readonly<Record<NoteKind, string>>>> = { handoff, snapshot }
 
-/** The section of a schema in which a note stands. */
+/** Returns the section of a schema for a note. */
 const sectionOf = (schema: SchemaName, kind: NoteKind, text: string): string =>
   kind === "record" ? valueSection(text, schema) : sections[schema][kind]
 
-/** May the sentence of a tool or of the assistant that states a value stand there? */
+/** True for a section that may hold quoted value statements. */
 const isValues = (section: string): boolean =>
   section === factsSection || section === seenSection || findings.has(section)
 const findings: ReadonlySet<string> = new Set(Object.values(findingsSections))
 
-/** What a line is about, so that a later line about the same takes its place: the code it opens with, or else all of it. */
+/**
+ * Returns the subject of a line, so that a later line about the same replaces it: a quoted speaker's values, a record's name, the code
+ * that the line begins with, or else the whole text.
+ */
 function subjectOf(text: string, section = ""): string {
   const statement = isValues(section) ? readValueStatement(text) : undefined
   if (statement !== undefined) return `${statement.speaker} ${statement.values.map(({ value }) => value).join(" ")}`
@@ -260,55 +269,63 @@ function subjectOf(text: string, section = ""): string {
   return end < 0 ? text.toLowerCase() : text.slice(0, end + 1)
 }
 
-/** Said of a record that something was done to since it was read. */
+/** Suffix of a record's name if the thing was changed after it was read. */
 const readBefore = / \(read before [^()]{1,60}\)$/
 
-/** Does the line open with a command, a call or a file? */
+/** True if the line begins with a command, call or file. */
 const isNamed = (text: string): boolean => text.startsWith("`") && text.indexOf("`", 1) > 0
 
-/** A line and where it stands; of a carried one nobody knows what kind of note it was. */
-type Placed = {
+/** A line with its section; the note kind of a carried line is unknown. */
+type PlacedLine = {
   readonly section: string
   readonly kind?: NoteKind
   readonly line: SummaryLine
-  /** Where it was said; of a carried line, before everything. */
+  /** Message index; absent for a carried line, which precedes all messages. */
   readonly at?: number
 }
 
-/** Sections that say how things stood at the end, so that a later end replaces them whole. */
-const momentary = new Set(["current_work", "next_steps"])
+/** Sections about how things stood at the end, replaced whole by a later end. */
+const currentStateSections = new Set(["current_work", "next_steps"])
 
-/** Sections that hold the assistant's list, of which the latest counts. */
-const listing = new Set(["pending_tasks", "current_plan"])
+/** Sections with the assistant's task list, of which only the latest counts. */
+const taskListSections = new Set(["pending_tasks", "current_plan"])
 
-/** What is left of the worth of the oldest and of the newest line of a section that was not heard of since. */
-const oldest = 0.6
-const newest = 0.9
+/** Share of their worth that the oldest and the newest carried line of a section keep. */
+const oldestShare = 0.6
+const newestShare = 0.9
 
-/** Lines of an earlier summary and new ones as one list: the same file, command, call, record or task once, as it stood last; no word of a carried line is changed. */
-function mergeCarried(fresh: readonly Placed[], carried: Summary, focus: Focus, schema: SchemaName): readonly Placed[] {
-  const keyOf = ({ section, line }: Placed): string => subjectOf(line.text, section)
+/**
+ * Merges the lines of an earlier summary with new ones: the same file, command, call, record or task once, in its latest state; the
+ * wording of carried lines is not changed otherwise.
+ */
+function mergeCarried(
+  fresh: readonly PlacedLine[],
+  carried: Summary,
+  focus: Focus,
+  schema: SchemaName,
+): readonly PlacedLine[] {
+  const keyOf = ({ section, line }: PlacedLine): string => subjectOf(line.text, section)
   const news = new Map(fresh.map((placed) => [keyOf(placed), placed]))
-  const past: Past = {
-    momentary: fresh.some(({ section }) => momentary.has(section)),
+  const past: FreshContents = {
+    momentary: fresh.some(({ section }) => currentStateSections.has(section)),
     planned: fresh.some(({ kind }) => kind === "next" || kind === "task"),
     tasks: fresh.some(({ kind }) => kind === "task"),
     heard: fresh.some(({ line }) => line.channel === "user"),
     asked: fresh.some(({ kind }) => kind !== undefined && isRequest(kind)),
   }
-  const kept: Placed[] = []
+  const kept: PlacedLine[] = []
   const updated = new Map<string, SummaryLine>()
   const seen = new Set<string>()
   for (const placed of carriedLines(carried, schema)) {
     const subject = keyOf(placed)
     const key = `${placed.section}\n${subject}`
-    if (seen.has(key) || isPast(placed, past)) continue
+    if (seen.has(key) || isReplaced(placed, past)) continue
     seen.add(key)
     const newer = news.get(subject)
-    if (newer === undefined) kept.push(aged(placed, past, focus, schema))
+    if (newer === undefined) kept.push(carryOver(placed, past, focus, schema))
     else if (newer.kind === "file" || newer.kind === "record" || newer.kind === "act")
       updated.set(subject, joinLines(placed.line, newer, subject))
-    else if (isOvercome(placed, newer)) kept.push({ ...placed, line: { ...placed.line, state: "done" } })
+    else if (hasSucceededSince(placed, newer)) kept.push({ ...placed, line: { ...placed.line, state: "done" } })
   }
   const renewed = fresh.map((placed) => {
     const line = placed.kind === undefined ? undefined : updated.get(keyOf(placed))
@@ -317,24 +334,24 @@ function mergeCarried(fresh: readonly Placed[], carried: Summary, focus: Focus, 
   return [...kept, ...renewed]
 }
 
-/** A request that was open is one of those before, once the user asked for something else. */
-function aged(placed: Placed, { asked }: Past, focus: Focus, schema: SchemaName): Placed {
+/** Lowers an open request to an earlier one, once the user has asked for something else. */
+function carryOver(placed: PlacedLine, { asked }: FreshContents, focus: Focus, schema: SchemaName): PlacedLine {
   const { line, section } = placed
-  const worth = raised(line.worth, line.text, focus)
+  const worth = worthWithFocus(line.worth, line.text, focus)
   const isOpen = line.state === "open" || line.state === "pending"
   if (!asked || !isOpen || !isUsersSection(section) || section === rulesSection)
     return { ...placed, line: { ...line, worth } }
   return { section: sections[schema].request, line: { ...line, worth, state: "said" } }
 }
 
-/** Lines of a section stand in the order of their age. */
-const carriedLines = (carried: Summary, schema: SchemaName): readonly Placed[] =>
+/** Lines of the earlier summary; within a section they are ordered by age. */
+const carriedLines = (carried: Summary, schema: SchemaName): readonly PlacedLine[] =>
   carried.sections
     .flatMap(({ name, lines }) =>
-      lines.map((line, n): Placed => {
-        const left = oldest + ((newest - oldest) * (n + 1)) / lines.length
+      lines.map((line, n): PlacedLine => {
+        const left = oldestShare + ((newestShare - oldestShare) * (n + 1)) / lines.length
         const share = name === rulesSection ? 1 : isUsersSection(name) ? Math.sqrt(left) : left
-        // What was done since words that were the latest then was done before what is said now.
+        // Acts since what were then the latest words precede everything new.
         const section = name === sinceSection ? sections[schema].act : name
         return { section, line: { ...line, worth: line.worth * share } }
       }),
@@ -344,7 +361,7 @@ const carriedLines = (carried: Summary, schema: SchemaName): readonly Placed[] =
     )
     .slice(-maxNotes)
 
-type Past = {
+type FreshContents = {
   readonly momentary: boolean
   readonly planned: boolean
   readonly tasks: boolean
@@ -352,21 +369,21 @@ type Past = {
   readonly asked: boolean
 }
 
-function isPast({ section, line }: Placed, past: Past): boolean {
-  if (momentary.has(section)) return past.momentary || (line.state === "pending" && past.heard)
-  if (!listing.has(section)) return false
-  // A question waits for the user only until he speaks; a new list stands for the whole of the old one but for what was done.
+function isReplaced({ section, line }: PlacedLine, past: FreshContents): boolean {
+  if (currentStateSections.has(section)) return past.momentary || (line.state === "pending" && past.heard)
+  if (!taskListSections.has(section)) return false
+  // A question waits only until the user speaks; a new task list replaces the old one except for what was done.
   if (line.state === "pending") return past.heard
   if (section === "current_plan" && line.state === "next" && announces.test(line.text)) return past.planned
   return past.tasks && line.state !== "done"
 }
 
-/** An error that was written down, and the same command or call went well since. */
-const isOvercome = ({ section, line }: Placed, newer: Placed): boolean =>
+/** True for a failure whose command or call has succeeded since. */
+const hasSucceededSince = ({ section, line }: PlacedLine, newer: PlacedLine): boolean =>
   line.state === "failed" && newer.kind !== "error" && section !== newer.section && isNamed(line.text)
 
-/** A file, record or act as it was known and as it was heard of since, as if both had been read in one go. */
-function joinLines(older: SummaryLine, { kind, line: newer }: Placed, subject: string): SummaryLine {
+/** Merges the earlier and the newer line of a file, record or act, as if both had been read at once. */
+function joinLines(older: SummaryLine, { kind, line: newer }: PlacedLine, subject: string): SummaryLine {
   const worth = Math.max(older.worth, newer.worth)
   const joined = { ...newer, worth, sources: [...older.sources, ...newer.sources] }
   if (kind === "file") return { ...joined, text: joinFileTexts(subject.slice(1, -1), older.text, newer.text) }
@@ -381,7 +398,7 @@ function joinLines(older: SummaryLine, { kind, line: newer }: Placed, subject: s
 const timesIn = (subject: string, text: string): number =>
   Number(/^ ×(\d{1,6})/.exec(text.slice(subject.length))?.[1] ?? 1)
 
-/** Done again: the last end of it, and how often. */
+/** Adds up the number of runs and keeps the latest outcome. */
 function joinActs(subject: string, older: string, newer: string): string {
   const rest = newer.slice(subject.length).replace(/^ ×\d{1,6}/, "")
   return `${subject} ×${timesIn(subject, older) + timesIn(subject, newer)}${rest}`
@@ -390,18 +407,18 @@ function joinActs(subject: string, older: string, newer: string): string {
 /** Words that raise the worth of a line. */
 type Focus = readonly string[]
 
-/** Words of a focus that count: a focus is a sentence, not a page. */
+/** Maximum number of focus words that count: a focus is a sentence, not a page. */
 const maxWords = 24
 
-/** What a line about the focus is worth more, and at most how often that counts. */
-const perWord = 4
+/** Extra worth of a line for each focus word in it, and how many of them count. */
+const worthPerWord = 4
 const maxCounted = 3
 
-const common = new Set(
+const commonWords = new Set(
   "the and for with that this from what about which all any its was are were has have into onto".split(" "),
 )
 
-/** The telling words of a focus; a script without blanks gives pairs of characters. */
+/** Returns the significant words of a focus; a script without blanks gives pairs of characters. */
 function focusOf(text: string): Focus {
   const words =
     text
@@ -411,15 +428,15 @@ function focusOf(text: string): Focus {
   const telling = words.flatMap((word) => {
     if (/[\u2e80-\u9fff]/.test(word))
       return word.length < 2 ? [] : Array.from({ length: word.length - 1 }, (_, n) => word.slice(n, n + 2))
-    return word.length < 3 || common.has(word) ? [] : [word]
+    return word.length < 3 || commonWords.has(word) ? [] : [word]
   })
   return [...new Set(telling)].slice(0, maxWords)
 }
 
-/** The worth of a text to somebody with this focus. */
-function raised(worth: number, text: string, focus: Focus): number {
+/** Returns the worth of a text given this focus. */
+function worthWithFocus(worth: number, text: string, focus: Focus): number {
   if (focus.length === 0) return worth
   const said = text.toLowerCase()
   const counted = focus.filter((word) => said.includes(word)).length
-  return worth + perWord * Math.min(maxCounted, counted)
+  return worth + worthPerWord * Math.min(maxCounted, counted)
 }

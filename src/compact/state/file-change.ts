@@ -3,34 +3,34 @@ import { oneLine } from "../summary/summary.ts"
 /** Something done to one file. `path` is empty for the file that was opened last. */
 export type FileDeed = {
   readonly path: string
-  /** `undone` takes back the latest change, `restored` all of them. */
+  /** `undone` reverts the latest change, `restored` all of them. */
   readonly deed: "created" | "edited" | "deleted" | "undone" | "restored" | "read"
   readonly change?: FileChange
-  /** All that stands in it afterwards, where the call says that. */
+  /** The whole new content, if the call has it. */
   readonly content?: string
-  /** What one edit took out, and what it put in its place. */
+  /** The text that one edit replaced, and its replacement. */
   readonly swap?: { readonly old: string; readonly fresh: string }
 }
 
-/** What changed in a file: lines, and the functions, classes, sections or selectors that they belong to. */
+/** What changed in a file: the number of lines, and the functions, classes, sections or selectors that they belong to. */
 export type FileChange = { readonly added: number; readonly removed: number; readonly names: readonly string[] }
 
-/** What another compaction left in the place of a text. */
+/** Text that another compaction left in place of the original. */
 export const placeholder =
   /^\s{0,8}[[(<][^\n[\]()<>]{0,160}\b(?:evicted|elided|cleared|omitted|removed|truncated|compacted|offloaded)\b[^\n[\]()<>]{0,160}[\])>]\s{0,8}$/i
 
-/** How much of a patch or script is read for the files that it names. */
+/** Maximum number of characters of a patch or script in which file names are looked for. */
 const maxRead = 60_000
-/** Files that one call is read to touch. */
+/** Maximum number of files read from one call. */
 const maxFiles = 24
 const maxPathLength = 200
-/** Names told of one change: the first say what it is about. */
+/** Maximum number of names of one change: the first ones say what it is about. */
 const maxNames = 6
 const maxNameLength = 48
-/** Lines that are looked at for names: a file of data has none further on. */
+/** Maximum number of lines searched for names: a data file has none further on. */
 const maxLines = 400
 
-/** What a line defines: a function, a class, a heading, a rule of a style sheet, a key. */
+/** Lines that define a function, class, heading, style rule or key. */
 const definitions: readonly RegExp[] = [
   /^\s*(?:export\s+)?(?:default\s+)?(?:pub(?:\(\w+\))?\s+)?(?:public\s+|private\s+|protected\s+|static\s+)*(?:async\s+)?(?:abstract\s+)?(?:function\*?|class|interface|enum|struct|trait|impl|def|fn|func|fun|module|namespace|type)\s+([\p{L}_$][\p{L}\p{N}_$.]{1,60})/u,
   /^\s*(?:export\s+)?(?:const|let|var|val)\s+([\p{L}_$][\p{L}\p{N}_$]{1,60})\s*(?::[^=\n]{1,60})?=/u,
@@ -40,7 +40,7 @@ const definitions: readonly RegExp[] = [
 ]
 const keywords = /^(?:if|for|while|switch|catch|return|else|elif|with|match|loop|do|try)$/
 
-/** The names that these lines define, each once. */
+/** Returns the names that these lines define, each once. */
 function namesIn(lines: readonly string[]): readonly string[] {
   const names = new Set<string>()
   for (const line of lines.length > maxLines ? lines.slice(0, maxLines) : lines) {
@@ -55,11 +55,11 @@ function namesIn(lines: readonly string[]): readonly string[] {
   return [...names]
 }
 
-/** What every file of its kind begins with. */
+/** Usual first lines of a file, which say nothing about a change. */
 const preamble =
   /^\s*(?:import\b|from\s\S+\s+import\b|using\s|use\s["']|#include\b|package\s|require\b|const\s.{1,80}=\s*require\(|<!doctype|<\/?html|<\/?head|<\/?body|<meta\b|<\?|#!|["']use strict|-{3,}\s*$|={3,}\s*$)/i
 
-/** Lines of a change that tell something by themselves: where it defines nothing, their first words stand for it. */
+/** Returns the beginnings of the most telling changed lines, for a change that defines no name. */
 function firstWords(lines: readonly string[], most = 1): readonly string[] {
   const words = lines.filter(
     (line) => /[\p{L}\p{N}]{3}/u.test(line) && line.trim().length > 5 && !placeholder.test(line),
@@ -70,7 +70,7 @@ function firstWords(lines: readonly string[], most = 1): readonly string[] {
     .map((line) => oneLine(line.trim().replaceAll("`", "'"), maxNameLength))
 }
 
-/** What a change of one text for another comes to. */
+/** Returns the change from one text to another. */
 export function changeOf(before: string, after: string): FileChange {
   const [old, fresh] = [linesOf(before), linesOf(after)]
   const { added, removed } = linesChanged(old, fresh)
@@ -83,7 +83,7 @@ export function changeOf(before: string, after: string): FileChange {
   }
 }
 
-/** What became of a file that was written again as a whole: of what stayed as it was nothing is told, and of what is gone no name is left. */
+/** Returns the change of a file that was overwritten whole; `gone` are the names that no longer occur in it. */
 export function rewriteOf(before: string, after: string): FileChange & { readonly gone: readonly string[] } {
   const [old, fresh] = [linesOf(before), linesOf(after)]
   const { added, removed } = linesChanged(old, fresh)
@@ -91,12 +91,12 @@ export function rewriteOf(before: string, after: string): FileChange & { readonl
   return {
     ...{ added: added.length, removed: removed.length },
     names: names.length > 0 ? names : firstWords(added.length > 0 ? added : removed, maxRows),
-    gone: goneIn({ old: before, fresh: after }),
+    gone: removedNames({ old: before, fresh: after }),
   }
 }
 
-/** What an edit takes out, by the names under which it was told when it was put in. */
-export function goneIn({ old, fresh }: NonNullable<FileDeed["swap"]>): readonly string[] {
+/** Returns the names under which removed lines may have been reported when they were added. */
+export function removedNames({ old, fresh }: NonNullable<FileDeed["swap"]>): readonly string[] {
   const { added, removed } = linesChanged(linesOf(old), linesOf(fresh))
   const namesOf = (lines: readonly string[]): readonly string[] =>
     lines.slice(0, maxLines).flatMap((line) => [...namesIn([line]), ...firstWords([line])])
@@ -104,7 +104,7 @@ export function goneIn({ old, fresh }: NonNullable<FileDeed["swap"]>): readonly 
   return namesOf(removed).filter((name) => !stay.has(name))
 }
 
-/** New rows of a table or list that are told of one rewrite. */
+/** Maximum number of new rows of a table or list shown of one rewrite. */
 const maxRows = 3
 
 function linesChanged(
@@ -117,7 +117,7 @@ function linesChanged(
 
 const linesOf = (text: string): readonly string[] => (text === "" ? [] : text.slice(0, maxRead).split("\n"))
 
-/** Two changes of one file as one: the newest names, without those of what the newer one took out. */
+/** Merges two changes of one file: the newest names first, without those that the newer change removed. */
 export function joinChanges(
   older: FileChange | undefined,
   newer: FileChange | undefined,
@@ -127,7 +127,7 @@ export function joinChanges(
   const isGone = (name: string): boolean =>
     gone.some((one) => one === name || (one.length >= leastGone && name.includes(one)))
   const stay = older.names.filter((name) => !isGone(name))
-  // What was put in before and is taken out now was never there.
+  // What one change added and the next removed was never there.
   const fresh = newer.names.filter((name) => !(gone.includes(name) && older.names.includes(name)))
   const all = [...new Set([...fresh, ...stay])]
   const telling = all.filter((name) => !preamble.test(name))
@@ -135,10 +135,10 @@ export function joinChanges(
   return { added: older.added + newer.added, removed: older.removed + newer.removed, names }
 }
 
-/** Part of a line in fewer characters may stand in other lines as well. */
+/** Minimum length of a removed line that is also looked for inside longer names: a shorter one may occur in other lines. */
 const leastGone = 8
 
-/** `+12 −4: parseDate, formatDate`. */
+/** Formats a change: `+12 −4: parseDate, formatDate`. */
 export function changeText({ added, removed, names: all }: FileChange, most = 2 * maxNames): string {
   const names = all.slice(0, most)
   const lines = [added > 0 ? `+${added}` : "", removed > 0 ? `−${removed}` : ""].filter((count) => count !== "")
@@ -146,7 +146,7 @@ export function changeText({ added, removed, names: all }: FileChange, most = 2 
   return names.length === 0 ? count : `${count}: ${names.map((name) => name.replaceAll(", ", " ")).join(", ")}`
 }
 
-/** Read what `changeText` wrote. */
+/** Parses the output of `changeText`. */
 export function readChange(text: string): FileChange | undefined {
   const found = /^(?:no line|(?:\+(\d{1,7}))?\s?(?:−(\d{1,7}))?)(?:: (.+))?$/.exec(text)
   if (found === null) return undefined
@@ -162,7 +162,7 @@ const patchHeads: readonly (readonly [RegExp, FileDeed["deed"]])[] = [
 ]
 const hunk = /^@@(?:[^@\n]{0,60}@@)?\s?(.*)$/
 
-/** The files that a patch names and what it does to each, in the form of `apply_patch` or of a unified diff. */
+/** Returns the files in a patch and what it does to each, in the format of `apply_patch` or a unified diff. */
 export function filesInPatch(text: string): readonly FileDeed[] {
   if (!/^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ )/m.test(text.slice(0, maxRead))) return []
   const found: { path: string; deed: FileDeed["deed"]; added: string[]; removed: string[]; around: string[] }[] = []
@@ -213,13 +213,13 @@ const streams = new RegExp(
   "g",
 )
 
-/** How much of a script is read: what it does to files stands near its start or in its patch. */
+/** Maximum number of characters of a script in which file operations are looked for: they stand near its start or in its patch. */
 const maxShell = 2_000
 
-/** Words in quotes: what is printed, not where to. */
+/** Quoted words: printed text, not a target. */
 const quotedWords = /'[^'\n]{0,600}'|"[^"\n]{0,600}"/g
 
-/** A shell can do anything; these are the ways in which agents read, write, change, move and delete files with one. */
+/** Returns the files that a shell command touches, for the ways in which agents commonly read, write, change, move and delete files. */
 export function filesInCommand(command: string): readonly FileDeed[] {
   const text = command.slice(0, maxRead)
   const patched = filesInPatch(text)
@@ -236,8 +236,8 @@ export function filesInCommand(command: string): readonly FileDeed[] {
     const told = typed === undefined ? {} : { change: changeOf("", typed) }
     found.push({ path, deed, ...told, ...(typed === undefined || deed !== "created" ? {} : { content: typed }) })
   }
-  for (const { 2: path = "" } of head.matchAll(writes)) note(path, "created", typedInto(text))
-  for (const { 2: path = "" } of head.matchAll(appends)) note(path, "edited", typedInto(text))
+  for (const { 2: path = "" } of head.matchAll(writes)) note(path, "created", heredocText(text))
+  for (const { 2: path = "" } of head.matchAll(appends)) note(path, "edited", heredocText(text))
   for (const { 2: path = "" } of head.matchAll(teed)) note(path, "created")
   for (const { 2: path = "" } of head.matchAll(streams)) note(path, "edited")
   for (const { 1: list = "" } of head.matchAll(removes))
@@ -249,7 +249,7 @@ export function filesInCommand(command: string): readonly FileDeed[] {
     note(from, "deleted")
     note(to, "created")
   }
-  // A name with neither folder nor ending is as likely a word of the command.
+  // A name with neither a folder nor an extension is as likely a word of the command.
   for (const { 2: path = "" } of head.matchAll(reads)) if (/[/.]/.test(path.slice(1))) note(path, "read")
   return found
 }
@@ -266,7 +266,7 @@ const writesIn = new RegExp(
 const assigned =
   /(?:^|[\n;])\s{0,12}(?:const |let |var )?([A-Za-z_]\w{0,40})\s{0,3}=\s{0,3}(?:\w{0,20}\.?Path\()?(["'`])([^"'`\n]{1,200})\2/g
 
-/** Files that a program writes, by their names or by variables that hold them. */
+/** Returns the files that a program writes, by literal names or by variables that hold them. */
 export function filesInProgram(program: string): readonly FileDeed[] {
   const text = program.slice(0, maxRead)
   const values = new Map([...text.matchAll(assigned)].map(([, name = "", , value = ""]) => [name, value]))
@@ -277,8 +277,8 @@ export function filesInProgram(program: string): readonly FileDeed[] {
   return [...new Set(paths)].slice(0, maxFiles).map((path): FileDeed => ({ path, deed: "edited" }))
 }
 
-/** What stands between `<<EOF` and its end. */
-function typedInto(command: string): string | undefined {
+/** Returns the text between `<<EOF` and its end. */
+function heredocText(command: string): string | undefined {
   const found = /<<-?\s{0,3}(["']?)(\w{1,40})\1[^\n]{0,200}\n/.exec(command)
   if (found === null) return undefined
   const start = found.index + found[0].length

@@ -2,19 +2,19 @@ import { code } from "../summary/summary.ts"
 import { changeText, type FileChange, type FileDeed, joinChanges, readChange } from "./file-change.ts"
 import { distinct } from "./note-draft.ts"
 
-/** What became of a file so far, and how that is told and read back. */
+/** What was done to a file so far; formatted and parsed by the functions below. */
 export type FileState = {
   readonly deeds: readonly FileDeed["deed"][]
   readonly change?: FileChange
-  /** So often it was edited. */
+  /** Number of edits. */
   readonly edits: number
   readonly at: number
   readonly sources: readonly string[]
-  /** How it stood before its latest changes, for whoever takes them back. */
+  /** The state before the latest changes, for undoing them. */
   readonly before?: FileState
 }
 
-/** The files, each once: a path from the working folder is the file whose whole path ends with it, where only one does. */
+/** Merges entries of the same file: a relative path means the absolute path that ends with it, if exactly one does. */
 export function eachFile(files: ReadonlyMap<string, FileState>): ReadonlyMap<string, FileState> {
   const whole = [...files.keys()].filter((path) => path.startsWith("/"))
   const states = new Map<string, FileState>()
@@ -30,7 +30,7 @@ export function eachFile(files: ReadonlyMap<string, FileState>): ReadonlyMap<str
   return states
 }
 
-/** What was done to one file under two names; files stand in the order of their latest change. */
+/** Merges what was done to one file under two names, ordered by the latest change. */
 function joinStates(older: FileState, newer: FileState): FileState {
   const deeds = newer.deeds.reduce(joinDeeds, older.deeds)
   const isNew = deeds.includes("deleted") || newer.deeds.includes("restored")
@@ -46,7 +46,10 @@ function joinStates(older: FileState, newer: FileState): FileState {
 
 const order: readonly FileDeed["deed"][] = ["created", "restored", "edited", "deleted", "read"]
 
-/** What was done to a file so far: a deletion wipes out all before it but that the file was made here, and making it again wipes out the deletion. */
+/**
+ * Adds an operation to those done to a file: a deletion drops everything before it except that the file was created here, and creating it
+ * again drops the deletion.
+ */
 export function joinDeeds(known: readonly FileDeed["deed"][], deed: FileDeed["deed"]): readonly FileDeed["deed"][] {
   if (deed === "deleted") return known.includes("created") ? ["created", deed] : [deed]
   if (deed === "restored") return [deed]
@@ -56,7 +59,7 @@ export function joinDeeds(known: readonly FileDeed["deed"][], deed: FileDeed["de
   return order.filter((one) => kept.includes(one) || one === (rewritten ? "edited" : deed))
 }
 
-/** What became of a file, as a line says it: `` `a.ts`: edited 3× (+12 −4: parseDate) ``. */
+/** Formats the state of a file: `` `a.ts`: edited 3× (+12 −4: parseDate) ``. */
 export function fileText(
   path: string,
   { deeds, edits, change }: Pick<FileState, "deeds" | "edits" | "change">,
@@ -75,7 +78,7 @@ const deedWord = /^(created|edited|deleted|read|restored)(?: (\d{1,6})×)?$/
 
 const isDeed = (word: string): word is FileDeed["deed"] => order.some((deed) => deed === word)
 
-/** Read what `fileText` wrote. */
+/** Parses the output of `fileText`. */
 function readFileText(text: string): Pick<FileState, "deeds" | "edits" | "change"> | undefined {
   const [, words = "", change] = /^`[^`]+`: ([^()]+?)(?: \((.+)\))?$/.exec(text) ?? []
   const found = words
@@ -89,7 +92,7 @@ function readFileText(text: string): Pick<FileState, "deeds" | "edits" | "change
   return { deeds, edits, ...(read === undefined ? {} : { change: read }) }
 }
 
-/** What was done to a file before and after, as if it had been read in one go. */
+/** Merges an earlier and a later line about a file, as if both had been read at once. */
 export function joinFileTexts(path: string, older: string, newer: string): string {
   const [before, after] = [readFileText(older), readFileText(newer)]
   if (before === undefined || after === undefined) return newer

@@ -4,27 +4,26 @@ import { type FactRecord, readRecord, recordText, splitPieces } from "./records.
 import { readValueStatement } from "./value-statements.ts"
 
 /**
- * Which values of which records a digest tells: records are taken apart, their values put in one order for all budgets, and a beginning of
- * that order is printed again. The file is long because what a value is worth, what it takes and what stands of it are read of the same
- * pieces in each of these steps.
+ * Chooses the values of records that a digest has: records are split into values, all values get one order for all budgets, and the first
+ * ones of that order that fit are printed. The file is long because weighing, pricing and printing values all work on the same pieces.
  */
 
 type RankOptions = {
   readonly count: (text: string) => number
-  /** May these words of a tool be shown? */
+  /** True if this text of a tool may be shown. */
   readonly admits: (text: string) => boolean
-  /** Names of the arguments that tools take or were given: a value that fits one is likelier needed. */
+  /** Names of arguments that tools take or were given: a value that fits one is likelier needed. */
   readonly arguments: ReadonlySet<string>
-  /** Did the user or the assistant name this value when they last spoke? */
+  /** True if the user or the assistant named this value when they last spoke. */
   readonly isNamed?: (value: string) => boolean
-  /** Lines whose turn comes when all others have had theirs. */
+  /** True for lines that come after all others. */
   readonly waits?: (line: SummaryLine) => boolean
 }
 
-/** A piece of a field taken apart: `HAT136 (date 2024-05-20, price 152)` is a name and two parts of it, each kept or left out by itself. */
+/** A parsed piece of a field: `HAT136 (date 2024-05-20, price 152)` has a head and two parts, each kept or left out separately. */
 type Piece = { readonly head: string; readonly parts: readonly string[] }
 
-/** One value: a name that pieces have (`part` is -1), or one part of a piece. */
+/** One value: the head of a piece (`part` is -1), or one part of it. */
 type Atom = {
   readonly field: number
   readonly piece: number
@@ -34,68 +33,68 @@ type Atom = {
   readonly weight: number
 }
 
-/** A record taken apart. Its atoms come in the order of what they are worth for their price. */
-type Filling = {
+/** A record split into values, which are sorted by what they are worth for their cost. */
+type SplitRecord = {
   readonly line: SummaryLine
   readonly record: FactRecord
   readonly pieces: readonly (readonly Piece[])[]
   readonly headCost: number
-  /** What its own name is worth where no other record has told it. */
+  /** Worth of the record's own name, if no other record shows it. */
   readonly nameWeight: number
   readonly atoms: readonly Atom[]
-  /** How many of them are likely to be passed on, at least 1 and at most `mostShared`. */
+  /** Number of values likely to be needed, at least 1 and at most `mostShared`. */
   readonly worthy: number
-  /** Of a sentence that states values: the sentence and its values. */
+  /** For a sentence that states values: the sentence and its values. */
   readonly stated?: { readonly text: string; readonly values: readonly string[] }
 }
 
-/** What was taken of a record: by field and piece the parts. */
-type Taken = Map<number, Map<number, Set<number>>>
+/** The parts chosen of a record, by field and piece. */
+type TakenParts = Map<number, Map<number, Set<number>>>
 
-/** A value of a record, by its place in the list. */
-type Next = { readonly filling: number; readonly atom: Atom }
+/** A value of a record, by the record's index. */
+type RankedValue = { readonly filling: number; readonly atom: Atom }
 
 /**
- * Records with one order for all their values, which depends on no budget and on nothing that is shown elsewhere: every budget takes a
- * beginning of it, so a larger one never has less.
+ * Records with one order for all their values that depends on no budget and on nothing shown elsewhere: every budget takes the first ones
+ * of it, so a larger budget never has fewer values.
  */
 export type RankedRecords = {
-  readonly fillings: readonly Filling[]
-  /** The order, made as far as somebody has read it: a small budget takes few of thousands of values. */
-  readonly order: Iterable<Next>
+  readonly fillings: readonly SplitRecord[]
+  /** The order, computed only as far as it is read: a small budget takes few of thousands of values. */
+  readonly order: Iterable<RankedValue>
   readonly count: (text: string) => number
 }
 
 const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z\d]/g, "")
 
-/** `reservations` holds what `reservation_id` takes. */
-function isTaken(key: string, taken: ReadonlySet<string>): boolean {
+/** True if the values of a field fit an argument: `reservations` has values for `reservation_id`. */
+function fitsArgument(key: string, taken: ReadonlySet<string>): boolean {
   const name = plainName(key)
   const one = name.replace(/s$/, "")
   return taken.has(name) || taken.has(`${one}id`) || taken.has(`${one}number`)
 }
 
-/** How likely a value is passed on later, by what it looks like. */
+/** Estimates from its form how likely a value is needed in a later call. */
 function weightOf(key: string, value: string, taken: ReadonlySet<string>): number {
   const inner = pieceOf(value)
   if (inner.parts.length > 0) return Math.max(...partsOf(inner).map(([name, part]) => weightOf(name, part, taken)))
-  const asked = isTaken(key, taken) ? 0.7 : 0
+  const asked = fitsArgument(key, taken) ? 0.7 : 0
   if (/^(?:true|false|yes|no)$/i.test(value)) return 0.15 + asked / 4
   if (/^-?[\d.,]{1,5}%?$/.test(value)) return 0.2 + asked / 2
   if (/^\d{4}-\d\d-\d\d/.test(value))
     return /_at$|At$|time|stamp|created|updated|modified|changed|received|accessed/i.test(key) ? 0.2 : 0.7 + asked
   if (/^\d\d:\d\d/.test(value)) return 0.15
   if (value.includes("@")) return 0.9 + asked
-  // A sign of two or three characters, a seat or a size, is one of many to choose from.
+  // A code of two or three characters, such as a seat or a size, is one of many to choose from.
   if (/\d/.test(value) && value.length <= 3) return 0.5 + asked
-  // An id is one word; figures among words are an address or a remark.
+  // An id is one word; digits among several words are an address or a remark.
   if (/\d/.test(value)) return (/\s/.test(value) ? 0.5 : asked === 0 && machineId.test(key) ? 0.6 : 1.5) + asked
   if (/^[A-Z]{5,12}$/.test(value)) return 1.2 + asked
   if (/^\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’.-]*){1,3}$/u.test(value)) return 0.8 + asked
   return value.length <= 30 ? 0.4 + asked / 2 : 0.25
 }
 
-/** An id that no tool takes is for the machines: of a message that was sent, of a thread. */
+/** An id that fits no argument is used only by programs: of a message that was sent, of a thread. */
 const machineId = /(?:[a-z]_|[a-z](?=I))[iI][dD]$/
 
 const partsOf = ({ head, parts }: Piece): readonly (readonly [string, string])[] => [
@@ -110,7 +109,7 @@ function keyAndValue(part: string): readonly [string, string] {
 
 const grouping = /^(?:([^()]+) )?\((.+)\)$/
 
-/** A piece that is no group is all name. */
+/** Parses a piece; one without parts in brackets is all head. */
 function pieceOf(text: string): Piece {
   const [, head = "", list] = grouping.exec(text) ?? []
   return list === undefined || !/^\S+ \S/.test(list) ? { head: text, parts: [] } : { head, parts: splitPieces(list) }
@@ -122,17 +121,17 @@ function pieceText({ head, parts }: Piece, kept: ReadonlySet<number>): string {
   return head === "" ? `(${list})` : `${head} (${list})`
 }
 
-/** Stands at the end of a list that is not whole. */
+/** Ends a list that is not complete. */
 const more = "…"
 
-/** Tokens of the signs around a value. */
+/** Tokens of the punctuation around a value. */
 const overhead = 1
-/** How much a long value has to be worth more: 0 not at all, 1 in proportion to its tokens. */
-const thrift = 0.4
-/** What a value is worth that stands in another record already: there it says only whose it is, too. */
-const repeated = 0.3
+/** Exponent of a value's cost in its rank: 0 ignores the cost, 1 divides the worth by it. */
+const costExponent = 0.4
+/** Factor for a value that another record shows already: here it only adds whose it is. */
+const repeatedFactor = 0.3
 
-/** Put the values of records in the order in which they are told: next the one that is worth most for what it takes, with the name and the key that it needs. */
+/** Orders the values of records: next is always the one that is worth most for its cost, which includes the name and key that it needs. */
 export function rankRecords(lines: readonly SummaryLine[], options: RankOptions): RankedRecords {
   const counted = new Map<string, number>()
   const count = (text: string): number => {
@@ -141,24 +140,27 @@ export function rankRecords(lines: readonly SummaryLine[], options: RankOptions)
     return known
   }
   const fillings = withoutShared(
-    lines.flatMap((line) => fillingOf(line, { ...options, count }) ?? []),
+    lines.flatMap((line) => splitRecordOf(line, { ...options, count }) ?? []),
     options.arguments,
   )
-  return { fillings, order: readOnce(orderOf(fillings, { ...options, count })), count }
+  return { fillings, order: withCachedItems(orderOf(fillings, { ...options, count })), count }
 }
 
-/** So many records of a kind tell what their fields are like. */
+/** Minimum number of records of a kind from which a field can be judged. */
 const leastAlike = 3
-/** What a property is worth beside a name. */
-const ofProperty = 0.35
+/** Factor for a property as compared with a name. */
+const propertyFactor = 0.35
 
-/** A field under which records of a kind share values names none of them: the make of a plane, the size of a shirt. */
-function withoutShared(fillings: readonly Filling[], taken: ReadonlySet<string>): readonly Filling[] {
+/**
+ * Lowers fields whose values several records of a kind share: they describe rather than name a record, such as the make of a plane or the
+ * size of a shirt.
+ */
+function withoutShared(fillings: readonly SplitRecord[], taken: ReadonlySet<string>): readonly SplitRecord[] {
   const kindOf = ({ name }: FactRecord): string => name.split(" ")[0] ?? ""
   const seen = new Map<string, { readonly owners: Set<string>; readonly values: Set<string> }>()
   for (const { record, stated } of fillings)
     for (const { key, pieces } of stated === undefined ? record.fields : []) {
-      if (pieces.length !== 1 || pieces[0] === undefined || isTaken(key, taken)) continue
+      if (pieces.length !== 1 || pieces[0] === undefined || fitsArgument(key, taken)) continue
       const field = `${kindOf(record)} ${key}`
       const known = seen.get(field) ?? { owners: new Set<string>(), values: new Set<string>() }
       known.owners.add(idIn(record.name))
@@ -172,31 +174,31 @@ function withoutShared(fillings: readonly Filling[], taken: ReadonlySet<string>)
   return fillings.map((filling) => ({
     ...filling,
     atoms: filling.atoms
-      .map((atom) => (isShared(filling.record, atom.field) ? { ...atom, weight: atom.weight * ofProperty } : atom))
+      .map((atom) => (isShared(filling.record, atom.field) ? { ...atom, weight: atom.weight * propertyFactor } : atom))
       .toSorted((one, other) => ratioOf(other) - ratioOf(one)),
   }))
 }
 
-const ratioOf = ({ weight, cost }: Atom): number => weight / cost ** thrift
+const ratioOf = ({ weight, cost }: Atom): number => weight / cost ** costExponent
 
-/** What fits of ranked records, each value in the line of its owner. */
+/** The values that fit, each in the line of its owner. */
 type FittedRecords = {
   readonly lines: readonly SummaryLine[]
   readonly tokens: number
-  /** Is there nothing left to tell? */
+  /** True if all values fit. */
   readonly isWhole: boolean
 }
 
 /**
- * The first values of the order that the budget holds, without what stands elsewhere in the context verbatim. A list that lacks what
- * stands elsewhere would tell too little: its members come last.
+ * Returns the first values of the order that fit the budget, without those that stand elsewhere in the context verbatim. Members of lists
+ * that stand elsewhere come last: without them a list would be incomplete.
  */
 export function fitRecords(
   { fillings, order, count }: RankedRecords,
   budgetTokens: number,
   stands: (value: string) => boolean,
 ): FittedRecords {
-  const taken = fillings.map((): Taken => new Map())
+  const taken = fillings.map((): TakenParts => new Map())
   let left = budgetTokens
   const take = (filling: number, atom: Atom): boolean => {
     const own = taken[filling]
@@ -205,14 +207,14 @@ export function fitRecords(
     const price = priceOf(from, own, atom, count)
     if (price > left) return false
     left -= price
-    mark(own, from, atom)
+    markTaken(own, from, atom)
     return true
   }
-  const repeats: Next[] = []
+  const repeats: RankedValue[] = []
   let isWhole = true
   for (const next of order) {
     const from = fillings[next.filling]
-    if (from === undefined || isTold(from, next.atom, stands)) {
+    if (from === undefined || standsElsewhere(from, next.atom, stands)) {
       if (from !== undefined && isMember(from, next.atom)) repeats.push(next)
     } else if (!take(next.filling, next.atom)) {
       isWhole = false
@@ -224,41 +226,42 @@ export function fitRecords(
     const own = taken[at]
     if (own === undefined || own.size === 0) return []
     const { short: _, ...rest } = filling.line
-    return [{ ...rest, text: filling.stated === undefined ? recordText(keptOf(filling, own)) : rest.text }]
+    return [{ ...rest, text: filling.stated === undefined ? recordText(keptRecord(filling, own)) : rest.text }]
   })
   return { lines: shown, tokens: budgetTokens - left, isWhole }
 }
 
-/** So many values are more than any digest tells: what they take together need not be told to the token. */
+/** Number of values, more than any digest has, above which their total cost is only estimated. */
 const manyValues = 300
 
-/** What all values take that stand nowhere else. */
+/** Returns the cost of all values that stand nowhere else. */
 export function tokensOfAll(ranked: RankedRecords, stands: (value: string) => boolean): number {
   const { fillings } = ranked
   if (fillings.reduce((sum, { atoms }) => sum + atoms.length, 0) <= manyValues)
     return fitRecords(ranked, Number.MAX_SAFE_INTEGER, stands).tokens
   return fillings.reduce((sum, filling) => {
-    const own = filling.atoms.filter((atom) => !isTold(filling, atom, stands))
+    const own = filling.atoms.filter((atom) => !standsElsewhere(filling, atom, stands))
     return own.length === 0 ? sum : own.reduce((all, { cost }) => all + cost, sum + filling.headCost)
   }, 0)
 }
 
-/** A figure that stands elsewhere is another one: it says nothing without its owner. */
-function isTold({ stated }: Filling, { value }: Atom, stands: (value: string) => boolean): boolean {
+/** A bare number that stands elsewhere may be another one: it says nothing without its owner. */
+function standsElsewhere({ stated }: SplitRecord, { value }: Atom, stands: (value: string) => boolean): boolean {
   if (stated !== undefined) return stands(stated.text) || stated.values.every(stands)
   return !bareFigure.test(value) && stands(value)
 }
 const bareFigure = /^[-+]?[\d.,]{1,9}%?$/
 
-/** The part that says what a piece without a name is of: the article of a line, before its number and price. */
+/** Index of the part that names a piece without a head: the article of an order line, before its number and price. */
 const namePart = ({ head, parts }: Piece): number =>
   head === "" && parts.length > 1
     ? parts.findIndex((part) => /^(?!(?:true|false|yes|no|null)$)(?=.*\p{L})/iu.test(keyAndValue(part)[1]))
     : -1
 
-const isMember = ({ pieces }: Filling, { field, part }: Atom): boolean => part < 0 && (pieces[field]?.length ?? 0) > 1
+const isMember = ({ pieces }: SplitRecord, { field, part }: Atom): boolean =>
+  part < 0 && (pieces[field]?.length ?? 0) > 1
 
-function mark(taken: Taken, { pieces }: Filling, { field, piece, part }: Atom): void {
+function markTaken(taken: TakenParts, { pieces }: SplitRecord, { field, piece, part }: Atom): void {
   const kept = taken.get(field) ?? new Map<number, Set<number>>()
   const parts = (kept.get(piece) ?? new Set<number>()).add(part)
   const own = pieces[field]?.[piece]
@@ -266,7 +269,7 @@ function mark(taken: Taken, { pieces }: Filling, { field, piece, part }: Atom): 
   taken.set(field, kept.set(piece, name < 0 ? parts : parts.add(name)))
 }
 
-function keptOf({ record, pieces }: Filling, chosen: Taken): FactRecord {
+function keptRecord({ record, pieces }: SplitRecord, chosen: TakenParts): FactRecord {
   const fields = record.fields.flatMap(({ key }, field) => {
     const own = chosen.get(field)
     const kept = (pieces[field] ?? []).flatMap((piece, at) => {
@@ -279,7 +282,7 @@ function keptOf({ record, pieces }: Filling, chosen: Taken): FactRecord {
   return { name: record.name, fields }
 }
 
-/** The id in a record's name: not the day it was asked for, nor what was done to it since. */
+/** Returns the id in a record's name, without the date of the request and the note of a later change. */
 const idIn = (name: string): string =>
   name
     .replace(/ \(read before .*$/, "")
@@ -287,8 +290,8 @@ const idIn = (name: string): string =>
     .split(" ")
     .at(-1) ?? ""
 
-/** A sentence that states values is one piece; a second value is worth a little more. */
-function statementFilling(line: SummaryLine, { count, admits, arguments: taken }: RankOptions): Filling | undefined {
+/** A sentence that states values is one piece; each further value adds a little worth. */
+function splitStatement(line: SummaryLine, { count, admits, arguments: taken }: RankOptions): SplitRecord | undefined {
   const statement = readValueStatement(line.text)
   const [first] = statement?.values ?? []
   if (statement === undefined || first === undefined || !admits(statement.text)) return undefined
@@ -302,12 +305,12 @@ function statementFilling(line: SummaryLine, { count, admits, arguments: taken }
   }
 }
 const furtherValue = 0.3
-/** Somebody thought it worth a sentence, whatever it looks like. */
+/** Minimum worth of a stated value: someone wrote a sentence about it. */
 const statedWeight = 1.2
 
-function fillingOf(line: SummaryLine, options: RankOptions): Filling | undefined {
+function splitRecordOf(line: SummaryLine, options: RankOptions): SplitRecord | undefined {
   const { count, admits, arguments: taken, isNamed = () => false } = options
-  if (readValueStatement(line.text) !== undefined) return statementFilling(line, options)
+  if (readValueStatement(line.text) !== undefined) return splitStatement(line, options)
   const record = readRecord(line.text)
   if (record === undefined || !admits(record.name)) return undefined
   const pieces = record.fields.map((field) => field.pieces.map(pieceOf))
@@ -316,7 +319,7 @@ function fillingOf(line: SummaryLine, options: RankOptions): Filling | undefined
     const own = pieces[field] ?? []
     return own.flatMap(({ head, parts }, piece): readonly Atom[] => {
       const isMeant = own.length > 1 && (isNamed(head) || parts.some((part) => isNamed(keyAndValue(part)[1])))
-      // Of a long list the first few show what is in it; the others that nobody named can be asked for again.
+      // The first members of a long list show what is in it; the others can be requested again, unless someone named them.
       if (own.length > longList && piece >= usualMembers && !isMeant) return []
       const usual = memberShare(key, own.length)
       const atomOf = (part: number, name: string, value: string, shown: string): readonly Atom[] =>
@@ -339,11 +342,11 @@ function fillingOf(line: SummaryLine, options: RankOptions): Filling | undefined
     })
   })
   const number = /\d{3,}/.exec(id)?.[0]
-  // What is made of the record's own number says nothing new: the thread of a message, the address of a document.
+  // A value derived from the record's own number adds little: the thread of a message, the address of a document.
   const lowered =
     number === undefined
       ? atoms
-      : atoms.map((atom) => (atom.value.includes(number) ? { ...atom, weight: atom.weight * repeated } : atom))
+      : atoms.map((atom) => (atom.value.includes(number) ? { ...atom, weight: atom.weight * repeatedFactor } : atom))
   return {
     ...{ line, record, pieces },
     headCost: count(`- ${record.name}: \n`),
@@ -353,10 +356,10 @@ function fillingOf(line: SummaryLine, options: RankOptions): Filling | undefined
   }
 }
 const mostShared = 4
-/** What a member of a list is worth that was named when somebody last spoke: a card by its last four digits, say. */
+/** Factor for a list member named when someone last spoke: a card by its last four digits, say. */
 const namedShare = 2.5
 
-/** What a value is worth as one of many under its key: of a long list few members are ever asked for, and of a log of what happened hardly any. */
+/** Factor for one of many values under a key: few members of a long list are ever needed, and hardly any of an event log. */
 function memberShare(key: string, members: number): number {
   const many = members > usualMembers ? (usualMembers / members) ** 0.7 : 1
   return ofLog.test(key) ? many * 0.2 : many
@@ -365,29 +368,29 @@ const [usualMembers, longList] = [6, 12]
 const ofLog =
   /(?:^|[_. -])(?:audit|events?|logs?|trail|activit(?:y|ies)|timeline)(?:$|[_. -])|[a-z](?:Events?|Logs?|Audit|Activity|Timeline)$/
 
-/** The next value of a record, and what it was worth when somebody last looked: that never rises while others are told. */
-type Turn = { readonly filling: number; readonly rank: number }
+/** A record in the queue with the rank of its next value when last computed; choosing other values never raises it. */
+type QueuedRecord = { readonly filling: number; readonly rank: number }
 
 /**
- * Value by value, the best of all records next. Telling one only lowers what the others are worth, so a turn is looked at again when it
- * comes. A value that another record has told gives its turn to one that is new.
+ * Yields values in order, always the best of all records. Choosing a value only lowers the ranks of others, so a queued rank is computed
+ * again when it comes up. A value that another record has shown lets a new value of its record go first.
  */
-function* orderOf(fillings: readonly Filling[], { count, waits }: RankOptions): Generator<Next, void> {
+function* orderOf(fillings: readonly SplitRecord[], { count, waits }: RankOptions): Generator<RankedValue, void> {
   const told = new Set<string>()
-  const taken = fillings.map((): Taken => new Map())
+  const taken = fillings.map((): TakenParts => new Map())
   const untold = fillings.map(({ atoms }) => [...atoms])
   const late = fillings.map(({ line }) => waits?.(line) === true)
-  const rankOf = (at: number, filling: Filling, atom: Atom): number => {
+  const rankOf = (at: number, filling: SplitRecord, atom: Atom): number => {
     const own = taken[at] ?? new Map()
     const weight =
-      atom.weight * (told.has(atom.value) ? repeated : 1) +
+      atom.weight * (told.has(atom.value) ? repeatedFactor : 1) +
       (own.size === 0 && !told.has(idIn(filling.record.name)) ? filling.nameWeight : 0)
-    // Its name is paid for once: where more values are worth telling, each bears a part of that.
+    // The record's name is paid for once: if several values are worth showing, each bears a share.
     const shared = own.size === 0 ? filling.headCost * (1 - 1 / filling.worthy) : 0
-    const rank = (filling.line.worth * weight) / (priceOf(filling, own, atom, count) - shared) ** thrift
-    return late[at] === true ? rank - waiting : rank
+    const rank = (filling.line.worth * weight) / (priceOf(filling, own, atom, count) - shared) ** costExponent
+    return late[at] === true ? rank - waitingPenalty : rank
   }
-  const nextOf = (at: number): (Turn & { readonly atom: Atom }) | undefined => {
+  const nextOf = (at: number): (QueuedRecord & { readonly atom: Atom }) | undefined => {
     const [filling, rest] = [fillings[at], untold[at] ?? []]
     const [first] = rest
     if (filling === undefined || first === undefined) return undefined
@@ -407,7 +410,7 @@ function* orderOf(fillings: readonly Filling[], { count, waits }: RankOptions): 
       continue
     }
     yield { filling: at, atom: now.atom }
-    mark(own, filling, now.atom)
+    markTaken(own, filling, now.atom)
     for (const value of [now.atom.value, idIn(filling.record.name)]) told.add(value)
     rest.splice(rest.indexOf(now.atom), 1)
     const following = nextOf(at)
@@ -415,8 +418,8 @@ function* orderOf(fillings: readonly Filling[], { count, waits }: RankOptions): 
   }
 }
 
-/** What is made one by one, made once: whoever reads it later begins with what is there. */
-function readOnce<Item>(made: Iterator<Item, void>): Iterable<Item> {
+/** Makes an iterator's items readable repeatedly, each computed once. */
+function withCachedItems<Item>(made: Iterator<Item, void>): Iterable<Item> {
   const known: Item[] = []
   return {
     *[Symbol.iterator]() {
@@ -433,15 +436,15 @@ function readOnce<Item>(made: Iterator<Item, void>): Iterable<Item> {
   }
 }
 
-/** More than any rank. */
-const waiting = 1e6
+/** Penalty larger than any rank. */
+const waitingPenalty = 1e6
 
-/** The turns by rank, the best on top; of equal ones the first record's. */
-function createTurns(given: readonly Turn[]) {
-  const isBefore = (one: Turn, other: Turn): boolean =>
+/** A priority queue of records, highest rank first; the earlier record on a tie. */
+function createTurns(given: readonly QueuedRecord[]) {
+  const isBefore = (one: QueuedRecord, other: QueuedRecord): boolean =>
     one.rank > other.rank || (one.rank === other.rank && one.filling < other.filling)
-  const heap: Turn[] = []
-  const push = (turn: Turn): void => {
+  const heap: QueuedRecord[] = []
+  const push = (turn: QueuedRecord): void => {
     let at = heap.push(turn) - 1
     for (let above = (at - 1) >> 1; at > 0; above = (at - 1) >> 1) {
       const parent = heap[above]
@@ -451,7 +454,7 @@ function createTurns(given: readonly Turn[]) {
     }
     heap[at] = turn
   }
-  const pop = (): Turn | undefined => {
+  const pop = (): QueuedRecord | undefined => {
     const top = heap[0]
     const last = heap.pop()
     if (last === undefined || heap.length === 0) return top
@@ -471,10 +474,10 @@ function createTurns(given: readonly Turn[]) {
   return { push, pop }
 }
 
-/** A value takes its own tokens, and those of the names above it that do not stand yet. */
+/** Cost of a value: its own tokens, and those of the names above it that are not shown yet. */
 function priceOf(
-  { record, pieces, headCost, stated }: Filling,
-  taken: Taken,
+  { record, pieces, headCost, stated }: SplitRecord,
+  taken: TakenParts,
   atom: Atom,
   count: RankOptions["count"],
 ): number {
@@ -493,12 +496,12 @@ function priceOf(
   )
 }
 
-/** Values that a tool's schema allows are no names of arguments, and a schema that large is not looked at. */
+/** Maximum number of characters read of a tool's schema. */
 const maxSchemaLength = 400_000
 
 const keyInSchema = /"([A-Za-z_][\w-]{1,40})"\s*:\s*\{/g
 
-/** The names of the arguments that a request's tools take or were given before, in small letters and without signs. */
+/** Returns the names of the arguments that a request's tools take or were given before, in lower case without punctuation. */
 export function argumentNames(tools: readonly Tool[], messages: Transcript): ReadonlySet<string> {
   const names = new Set<string>()
   for (const { wire } of tools)
@@ -511,7 +514,7 @@ export function argumentNames(tools: readonly Tool[], messages: Transcript): Rea
           const name = plainName(key)
           prose.set(name, (prose.get(name) ?? true) && isProse(value))
         }
-  // An argument that only ever took words of its own takes no value that somebody else made.
+  // An argument that only ever took prose takes no value that someone else made.
   for (const [name, isText] of prose) {
     if (isText) names.delete(name)
     else names.add(name)
@@ -522,7 +525,7 @@ export function argumentNames(tools: readonly Tool[], messages: Transcript): Rea
 const isProse = (value: unknown): boolean =>
   Array.isArray(value) ? value.length > 0 && value.every(isProse) : typeof value === "string" && /\S\s+\S/.test(value)
 
-/** Arguments lie this deep at most. */
+/** Maximum depth of nested arguments. */
 const maxArgumentDepth = 4
 
 function keysIn(input: unknown, depth: number): readonly (readonly [string, unknown])[] {

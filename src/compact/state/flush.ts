@@ -6,26 +6,26 @@ import { maxLineLength, type Note, type NoteKind, stateLabels } from "../summary
 import { sentencesOf } from "./cues.ts"
 import { noteSteps } from "./notes.ts"
 
-/** What a memory is of: what somebody wanted, settled on or found out, what was done, and the exact values. */
+/** Kind of a memory: what was requested, decided or found out, what was done, and exact values. */
 export type MemoryKind =
   | ("request" | "correction" | "wish" | "decision" | "conclusion" | "task")
   | ("command" | "transaction" | "error" | "path" | "identifier" | "fact")
 
-/** One line for the durable memory, written down before anything is compacted. */
+/** One line for the durable memory, written before anything is compacted. */
 export type MemoryEntry = {
   readonly kind: MemoryKind
   readonly text: string
   /** Ids of the messages that it rests on. */
   readonly sources: readonly string[]
   readonly channel: Channel
-  /** Said by somebody who may instruct; everything else is recalled as data. */
+  /** True if said by someone who may give instructions; everything else is recalled as data. */
   readonly trusted: boolean
 }
 
-/** What is to be written down, and how many records are not, because nobody asked for them by name or spoke of them. */
+/** The memories to store, and the number of records that are not stored because nobody named them. */
 type Flushed = { readonly entries: readonly MemoryEntry[]; readonly worthless: number }
 
-/** What lasts beyond the moment: where the assistant stood and what it looked up in passing does not. */
+/** Kinds of notes that last; what the assistant was just doing, and what it looked up in passing, does not. */
 const kindOfNote: Readonly<Partial<Record<NoteKind, MemoryKind>>> = {
   request: "request",
   correction: "correction",
@@ -41,10 +41,10 @@ const kindOfNote: Readonly<Partial<Record<NoteKind, MemoryKind>>> = {
   file: "path",
 }
 
-/** Stage 0 on a conversation: everything in it that is worth writing down. */
+/** Returns everything in a conversation that is worth storing: stage 0 of a compaction. */
 export const flush = (messages: Transcript): Flushed => runSteps(flushSteps(messages))
 
-/** The same, some messages at a time. */
+/** Same as `flush`, some messages at a time. */
 export function* flushSteps(messages: Transcript): Steps<Flushed> {
   const notes = yield* noteSteps(messages)
   const left = notes.filter((note) => !isWorthStoring(note)).length
@@ -53,25 +53,25 @@ export function* flushSteps(messages: Transcript): Steps<Flushed> {
   return { entries: memoryOf(notes), worthless: left + untold + listed }
 }
 
-/** The notes of a transcript as memories: what was wanted, settled, done and left open, and the records that the work was about. */
+/** Turns notes into memories: what was requested, decided and done, what is still open, and the records that the work was about. */
 export const memoryOf = (notes: readonly Note[]): readonly MemoryEntry[] =>
   notes.filter(isWorthStoring).flatMap((note) => [...noteEntry(note), ...told(note)])
 
-/** An exact value, in a sentence that says whose it is: an address, or letters and signs with a digit among them, told from the start of the word. */
+/** An exact value: an e-mail address, or a word with a digit, matched from its beginning. */
 const exactValue = /@[\w.-]+\.\w|(?<![\w-])(?=[\w-]*\d)[\p{L}\p{N}_$€£#-]{3,}/u
 const mayHaveValue = /[@\d]/
 const hasExactValue = (text: string): boolean => mayHaveValue.test(text) && exactValue.test(text)
 
-/** Sentences of one message that are written down by themselves: more of them are a list, and the log has it. */
+/** Maximum number of sentences of one message that are stored separately: more of them are a list, which the log has. */
 const maxStated = 8
 
-/** What the user states with an exact value in it: the sentence says what the value is. */
+/** Returns the sentences in which the user states an exact value: the sentence says what the value is. */
 function statedIn({ channel, kind, text, sources }: Note): readonly MemoryEntry[] {
   if (channel !== "user" || kind === "wish") return []
   return sentencesWithValue(text).map((sentence) => ({ kind: "fact", text: sentence, sources, channel, trusted: true }))
 }
 
-/** Asked of every note when it is flushed and when it is compacted. */
+/** Called for every note when it is flushed and when it is compacted. */
 const sentencesWithValue = createRecent(
   (text) =>
     sentencesOf(text).filter(
@@ -83,10 +83,10 @@ const sentencesWithValue = createRecent(
 
 const told = (note: Note): readonly MemoryEntry[] => statedIn(note).slice(0, maxStated)
 
-/** Characters of one text that are looked at for values that are left out. */
+/** Number of characters of one text in which values that are left out are counted. */
 const maxListed = 20_000
 
-/** How many lines with exact values stood in what tools and the assistant said: nobody spoke of them, so they are in the log alone. */
+/** Counts the lines with exact values in the words of tools and the assistant: only the log has them. */
 function* listedIn(messages: Transcript): Steps<number> {
   let lines = 0
   for (const { role, parts } of messages)
@@ -103,10 +103,13 @@ function linesWithValue(text: string): number {
   return text.split("\n").filter((line) => hasExactValue(line.slice(0, maxLineLength))).length
 }
 
-/** A record that only stood in some long list means nothing by itself: the log has it, and it is written down once somebody speaks of it. */
+/** True unless the note is a record that nobody named, seen in some long list: it is stored once someone names it. */
 const isWorthStoring = ({ kind, named }: Note): boolean => kind !== "record" || named === true
 
-/** A note is a sentence or a paragraph. Of a longer request its decisions, wishes and values are notes of their own, and the log has it whole. */
+/**
+ * Maximum length of a memory in characters: a sentence or a paragraph. Decisions, wishes and values of a longer request are notes of their
+ * own, and the log has it whole.
+ */
 const noteCharacters = 800
 
 function noteEntry({ kind: noteKind, text, state, sources, channel }: Note): readonly MemoryEntry[] {

@@ -1,18 +1,18 @@
 import { oneLine, type SummaryLine } from "../summary/summary.ts"
 import { distinct } from "./note-draft.ts"
 
-/** Lines that differ in a number or a name alone are told as one: files of a series, pages that were read, lookups with one tool. */
+/** Lines that differ only in a number or a name are joined: files of a series, pages that were read, lookups with one tool. */
 type Member = {
   readonly key: string
   readonly items: readonly string[]
-  /** How often, where a line counts that. */
+  /** Number of calls, for lines that count them. */
   readonly times: number
   readonly join: (items: readonly string[], times: number) => Joined | undefined
 }
 
 type Joined = { readonly text: string; readonly short?: string }
 
-/** What was done is told call by call. */
+/** Acts are not joined: each call has a line of its own. */
 const memberOf = (text: string, section: string): Member | undefined =>
   pageMember(text) ??
   fileMember(text) ??
@@ -20,11 +20,11 @@ const memberOf = (text: string, section: string): Member | undefined =>
 
 type InSection = { readonly section: string; readonly line: SummaryLine }
 
-/** Each series as one line, and the files of one folder that were only read; every other line as it is. */
+/** Joins each series of lines into one, and the read-only files of each folder; other lines stay as they are. */
 export const withSeries = <Placed extends InSection>(placed: readonly Placed[]): readonly Placed[] =>
   joinMembers(joinMembers(placed, memberOf), folderMember)
 
-/** The members of each series as one line, where the newest of them stands. */
+/** Joins the lines of each group at the place of the newest of them. */
 function joinMembers<Placed extends InSection>(
   placed: readonly Placed[],
   memberOf: (text: string, section: string) => Member | undefined,
@@ -49,14 +49,14 @@ function joinMembers<Placed extends InSection>(
   return placed.flatMap((one) => (joined.has(one) ? (joined.get(one) ?? []) : [one]))
 }
 
-/** Files of one series that were only read, from so many on, are one line. */
+/** Minimum number of files in a joined series. */
 const leastSeries = 5
 
-/** A line that tells of files or pages that were only read ends so: few do, and the others need no closer look. */
+/** Ending of a line about files or pages that were only read: a quick check, because few lines have it. */
 const endsAsRead = (text: string): boolean => text.endsWith(": read")
 const onlyRead = /^`([^`{}]*?)(?:(\d{1,9})|\{([\d.,]{1,400})\})(\D*)`: read$/
 
-/** A file that was only read, by the number in its name, or the numbers of those that were joined before: `` `step-{1..9,12}.txt`: read ``. */
+/** A file that was only read, by the number in its name, or the numbers of a joined line: `` `step-{1..9,12}.txt`: read ``. */
 function fileMember(text: string): Member | undefined {
   const [, before = "", number, list, after = ""] = endsAsRead(text) ? (onlyRead.exec(text) ?? []) : []
   if (number === undefined && list === undefined) return undefined
@@ -95,17 +95,17 @@ function united(ranges: readonly Range[]): readonly Range[] {
   return all
 }
 
-/** Ranges that a line names: a series with more gaps is a list of files. */
+/** Maximum number of ranges in a line: a series with more gaps is a list of files. */
 const maxRanges = 12
 
-/** Files of a folder that one line names. */
+/** Maximum number of files of a folder in a line. */
 const maxInFolder = 12
 
 const readFiles = /^(`[^`]+`(?:, `[^`]+`){0,30}): read$/
-/** Is it a line of files that were only read? */
+/** True for a line of files that were only read. */
 export const isRead = (text: string): boolean => endsAsRead(text) && readFiles.test(text)
 
-/** The files that were only read and that one line names: one, those of a series or of a folder. */
+/** Returns the files of a line that were only read: one, or those of a series or folder. */
 function filesIn(text: string): readonly string[] {
   if (!endsAsRead(text)) return []
   const [, listed = ""] = readFiles.exec(text) ?? []
@@ -114,7 +114,10 @@ function filesIn(text: string): readonly string[] {
   )
 }
 
-/** A file that was only read among others of its folder: `` `docs/{a.md,b.md}`: read ``, or each by its whole path where there is room. */
+/**
+ * A file that was only read, to be joined with others of its folder: `` `docs/{a.md,b.md}`: read ``, or with whole paths where there is
+ * room.
+ */
 function folderMember(text: string): Member | undefined {
   const files = filesIn(text)
   const folder = files[0]?.slice(0, files[0].lastIndexOf("/") + 1) ?? ""
@@ -132,22 +135,22 @@ function folderMember(text: string): Member | undefined {
   }
 }
 
-/** The line of a folder's files as one line for each, as they were before they were joined. */
+/** Splits the joined line of a folder's files into one line for each. */
 export function eachRead(line: SummaryLine): readonly SummaryLine[] {
   const files = filesIn(line.text)
   return files.length < 2 ? [line] : files.map((file) => ({ ...line, text: `\`${file}\`: read` }))
 }
 
-/** An address with a scheme is a page or another resource, not a file of the work. */
+/** True for a URL, which is a page or other resource rather than a file of the work. */
 export const isAddress = (path: string): boolean => /^[a-z][\w+.-]{1,20}:\/\//i.test(path)
 
-/** Between the members of a line: addresses and arguments have commas. */
+/** Separates the members of a joined line: URLs and arguments contain commas. */
 const between = " | "
 
 const pagesHead = "Pages read: "
 export const isPages = (text: string): boolean => text.startsWith(pagesHead)
 
-/** A page that was read, or those that were joined before: `` Pages read: `https://a.example/x` | `https://b.example/{1,2}` ``. */
+/** A page that was read, or the pages of a joined line: `` Pages read: `https://a.example/x` | `https://b.example/{1,2}` ``. */
 function pageMember(text: string): Member | undefined {
   const listed = isPages(text)
     ? text.slice(pagesHead.length)
@@ -170,10 +173,10 @@ function pageMember(text: string): Member | undefined {
 
 const maxPages = 120
 const fewPages = 6
-/** Pages whose addresses differ in their last piece, from so many on, are told by that piece. */
+/** Minimum number of URLs that share everything but their last piece for that to be written once. */
 const leastAlike = 4
 
-/** Addresses with what they share told once. */
+/** Formats URLs with their common beginning written once. */
 function pagesText(pages: readonly string[]): string {
   const stemOf = (page: string): string => page.slice(0, Math.max(page.lastIndexOf("/"), page.lastIndexOf("=")) + 1)
   const groups = Map.groupBy(pages, (page) => (/[{},`]/.test(page) ? page : stemOf(page)))
@@ -188,13 +191,13 @@ function expanded(page: string): readonly string[] {
   return list === undefined ? [page] : list.split(",").map((piece) => `${stem}${piece}`)
 }
 
-/** Lookups with one tool whose results are told nowhere, from so many on, are one line. */
+/** Minimum number of lookups with one tool, without results worth telling, for them to be joined. */
 const leastLookups = 3
 const maxLookups = 30
 const fewLookups = 4
 const maxLookupLength = 100
 
-/** A call without a result to tell, or those that were joined before: `` `search` ×3: red shoes | blue shoes | socks ``. */
+/** A call without a result worth telling, or the calls of a joined line: `` `search` ×3: red shoes | blue shoes | socks ``. */
 function lookupMember(text: string): Member | undefined {
   if (!text.startsWith("`")) return undefined
   const [, tool = "", given, again] = /^`([\w.:-]{1,64})\(([^`]*)\)`(?: ×(\d{1,6}))?$/.exec(text) ?? []
@@ -215,7 +218,7 @@ function lookupMember(text: string): Member | undefined {
   }
 }
 
-/** What a call was given, without the names of its arguments and the numbers that only set it. */
+/** Returns the argument values of a call, without small numbers and flags. */
 const argumentsText = (given: string): string =>
   oneLine(
     given

@@ -7,19 +7,19 @@ import { scanText } from "../gate/scan.ts"
 import { maxLineLength, maxNoteSources, type Note, oneLine } from "../summary/summary.ts"
 import lists from "./cue-words.json" with { type: "json" }
 
-/** A note in the making: what it quotes of a tool's output is judged only once the note is known to be kept. */
+/** A note before it is chosen: the part quoted from a tool's output is checked only if the note is kept. */
 export type NoteDraft = Note & {
-  /** A line or value of a tool's output, shown behind the text. */
+  /** A line or value of a tool's output, added after the text. */
   readonly quoted?: string
-  /** The quotation is values under their keys, which no verb begins. */
+  /** True if `quoted` is a list of keys and values rather than prose that could instruct the reader. */
   readonly values?: boolean
-  /** What follows the quotation, in words of ours. */
+  /** Our own text after the quotation. */
   readonly after?: string
-  /** What is said in place of a quotation that is not there. */
+  /** Our own text if there is no quotation. */
   readonly otherwise?: string
 }
 
-/** The note of a draft, or nothing if its own words may not stand. A quotation that may not is left out. */
+/** Returns the note of a draft, without a quotation that is not admitted; undefined if its own text is not admitted. */
 function finish({ quoted, values = false, after = "", otherwise = "", ...note }: NoteDraft): Note | undefined {
   if (!admits(note.text, note.channel === "tool" ? "assistant" : note.channel)) return undefined
   const sources = distinct(note.sources)
@@ -31,18 +31,21 @@ function finish({ quoted, values = false, after = "", otherwise = "", ...note }:
   return { ...note, sources, ...endedBy(note, `: ${told}${after}`), channel: "tool" }
 }
 
-/** What the newest line is worth more than an old one. */
+/** Extra worth of the newest line. */
 const recency = 3
 
-/** Messages until that is half: an eighth of the transcript, and never less than five rounds of call, result and answer. */
+/**
+ * Number of messages after which that extra is halved: an eighth of the transcript, but at least about five rounds of call, result and
+ * answer.
+ */
 const halfLife = (length: number): number => Math.max(16, length / 8)
 
-/** The worth of a line seen from the end of the transcript; a lasting wish does not age. */
+/** Worth of a line at the end of the transcript; a wish does not lose worth with age. */
 function worthOf({ kind, worth, at }: NoteDraft, length: number): number {
   return worth + (kind === "wish" ? recency : recency * 2 ** ((at + 1 - length) / halfLife(length)))
 }
 
-/** The worthiest notes, in order of position. */
+/** Returns the notes of highest worth, in order of position. */
 export function worthiest(drafts: readonly NoteDraft[], length: number, limit: number): readonly Note[] {
   const dated = drafts.map((draft) => ({ ...draft, worth: worthOf(draft, length) }))
   const kept = new Set(dated.toSorted((one, other) => other.worth - one.worth).slice(0, limit))
@@ -52,13 +55,13 @@ export function worthiest(drafts: readonly NoteDraft[], length: number, limit: n
     .sort((one, other) => one.at - other.at)
 }
 
-/** The text and its short form with what follows both. */
+/** Appends `end` to the text and to its short form. */
 const endedBy = ({ text, short }: Note, end: string): Pick<Note, "text" | "short"> => ({
   text: end === "" ? text : oneLine(`${text}${end}`, 2 * maxLineLength),
   ...(short === undefined ? {} : { short: end === "" ? short : oneLine(`${short}${end}`, 2 * maxLineLength) }),
 })
 
-/** Each id once; of many the first and the last ones. */
+/** Removes duplicates and, beyond the limit, keeps the first and the last ids. */
 export function distinct(ids: readonly string[]): readonly string[] {
   const each = [...new Set(ids)]
   return each.length <= maxNoteSources
@@ -67,22 +70,22 @@ export function distinct(ids: readonly string[]): readonly string[] {
 }
 
 /**
- * May these words stand in a summary? What a person said may; the assistant's words may unless they carry an attempt to steer; what data
- * says may only if it neither steers nor claims that somebody has allowed or asked for something.
+ * True if a text may stand in a summary. Text of a person may; text of the assistant may unless it tries to steer the reader; text of data
+ * may only if it neither steers nor claims that somebody has allowed or asked for something.
  */
 export const admits = (text: string, channel: Channel): boolean =>
   instructs(channel) || (channel === "assistant" ? admitsOfAssistant(text) : admitsOfData(text, channel))
 
-/** Texts of which the answer is kept: most notes are those of the compaction before. */
+/** Number of texts whose result is cached: most notes recur from the compaction before. */
 const maxKept = 2000
 
-const isSteady = (text: string, channel: Channel): boolean => scanText(text, { channel }).findings.length === 0
-const admitsOfAssistant = createRecent((text) => isSteady(text, "assistant"), maxKept)
-const admitsOfTool = createRecent((text) => isSteady(text, "tool") && claimIn(text) === undefined, maxKept)
+const hasNoSteering = (text: string, channel: Channel): boolean => scanText(text, { channel }).findings.length === 0
+const admitsOfAssistant = createRecent((text) => hasNoSteering(text, "assistant"), maxKept)
+const admitsOfTool = createRecent((text) => hasNoSteering(text, "tool") && claimIn(text) === undefined, maxKept)
 const admitsOfData = (text: string, channel: Channel): boolean =>
-  channel === "tool" ? admitsOfTool(text) : isSteady(text, channel) && claimIn(text) === undefined
+  channel === "tool" ? admitsOfTool(text) : hasNoSteering(text, channel) && claimIn(text) === undefined
 
-/** Where a piece of a line ends that can be read by itself: behind a label, a sentence, a dash. */
+/** Boundaries between parts of a line that can be read alone: after a label, a sentence, or a dash. */
 const pieces = /(?<=[:.;!?。！？：；])\s+|(?<=[。！？：；])|\s[—–-]\s/u
 
 const nounUses = anyOf(
@@ -94,48 +97,50 @@ const nounUses = anyOf(
   "\\p{L}+ (?:failed|aborted|rejected)(?=\\W*$|[:.;,!])",
   `${anyOf(lists.codeVerbs)} ${anyOf(lists.codeThings)}\\b`,
 )
-/** Verbs that compilers and system calls use as nouns, and names in code that begin with one: `test_refresh`. */
+/** Verbs used as nouns by compilers and system calls, and identifiers that begin with a verb: `test_refresh`. */
 const asNoun = new RegExp(`^\\W{0,3}${nounUses}`, "iu")
 
 const obliges =
   /(?<![\p{L}])(?:please|kindly|you (?:must|should|need|have to|are required)|(?:assistant|agent|model|ai) (?:must|should|needs))(?![\p{L}])/iu
 
-/** A word and the thing it is done to: a command by its build, whatever its verb. Participles and small words begin a report. */
-const built = new RegExp(
+/**
+ * Matches the form of a command, a verb followed by its object, whatever the verb. Participles and function words begin a report instead.
+ */
+const commandForm = new RegExp(
   `^\\W{0,4}(?!\\p{L}*${anyOf(lists.reportEndings)}\\s)\\p{L}{2,20} (?:a|an|the|this|these|those|your|my|me|us|all|every|following)(?![\\p{L}])`,
   "iu",
 )
 
-/** The name of a program before what it says. */
+/** The name of a program before its message. */
 const label = /^\S{1,60}:$/
-/** A code of an error: `START_TOO_FAR`. */
+/** An error code: `START_TOO_FAR`. */
 const errorCode = /^[A-Z\d]+(?:_[A-Z\d]+)+:?$/
 
-/** What may be quoted of a line, best first: of reasons that followed one another, the last one alone if not both. */
+/** Parts of a line that may be quoted, best first: of reasons joined by `thenSign`, the last one alone if not all of them. */
 const quotable = (line: string): readonly (string | undefined)[] => [
-  tellingPart(line),
-  ...(line.includes(thenSign) ? [tellingPart(line.slice(line.lastIndexOf(thenSign) + thenSign.length))] : []),
+  partBeforeInstruction(line),
+  ...(line.includes(thenSign) ? [partBeforeInstruction(line.slice(line.lastIndexOf(thenSign) + thenSign.length))] : []),
   codeIn(line),
 ]
 
-/** Between two reasons of a run that failed twice. */
+/** Separates two reasons of a run that failed twice. */
 export const thenSign = ", then: "
 
-/** The code that an error opens with or names, which tells something where its words may not stand. */
+/** Returns the error code that a line begins with or contains, for when its words are not admitted. */
 const codeIn = (line: string): string | undefined => {
   const [first = ""] = line.split(": ", 1)
   return errorCode.test(first) ? first : /(?<![\w-])[A-Z\d]{2,20}(?:_[A-Z\d]{2,20}){1,6}(?![\w-])/.exec(line)?.[0]
 }
 
-/** Shorter than this a remainder is a label without its message. */
+/** Minimum length of a partial quotation in characters; a shorter one is a label without its message. */
 const minQuoted = 8
 
-/** What a line of data says before it begins to tell its reader what to do; nothing if it does so from the start. */
-function tellingPart(line: string): string | undefined {
+/** Returns the part of a line before it begins to instruct its reader; undefined if it does so from the start. */
+function partBeforeInstruction(line: string): string | undefined {
   let end = 0
   for (const piece of line.split(pieces)) {
     const isName = asNoun.test(piece) || label.test(piece) || errorCode.test(piece)
-    if (obliges.test(piece) || built.test(piece) || (directs(piece) && !isName)) break
+    if (obliges.test(piece) || commandForm.test(piece) || (directs(piece) && !isName)) break
     end = line.indexOf(piece, end) + piece.length
   }
   const told = line.slice(0, end).trim()

@@ -62,7 +62,7 @@ import {
   type Values,
   valueDrafts,
 } from "./value-notes.ts"
-import { copyOf, createWork, type Doing, namesNew, type Run, recordCall, type Work } from "./work.ts"
+import { copyOf, createWork, type MessagePosition, namesNew, type Run, recordCall, type Work } from "./work.ts"
 import { workDrafts } from "./work-drafts.ts"
 import {
   actsInText,
@@ -75,90 +75,93 @@ import {
 } from "./written-command.ts"
 
 type NotesOptions = {
-  /** Fewer notes than the room allows. */
+  /** Maximum number of notes, if lower than `maxNotes`. */
   readonly limit?: number
 }
 
-/** Where the reading stands. */
-type Reading = {
-  /** The folder that holds all others in which commands ran. */
+/** What has been read of a transcript so far: updated message by message, and turned into notes at the end. */
+type NotesState = {
+  /** The common parent folder of all folders in which commands ran. */
   readonly home: string | undefined
   readonly work: Work
   readonly drafts: NoteDraft[]
   readonly talk: UserTalk
   readonly values: Values
-  /** Calls whose result did not come yet. */
+  /** Calls without a result so far. */
   readonly open: Map<string, OpenCall>
   readonly running: RunningCommands
-  /** The results so far. */
+  /** All results so far. */
   readonly results: ToolResultPart[]
-  /** The screen or page that was shown last: calls name its elements by ids. */
+  /** The last screen or page shown, whose elements calls name by id. */
   page: string
-  /** Was a tool called since the user spoke? */
+  /** True if a tool was called since the user's last message. */
   worked: boolean
-  /** What the assistant said last and nobody answered. */
+  /** The assistant's last statement, until the user replies. */
   answer: AssistantStatement | undefined
-  /** Is it written down what the assistant found, since it went on to work? Otherwise that is told with the answer as a whole. */
+  /**
+   * True if the decisions and findings in `answer` are already among the drafts, because work went on after it; otherwise they are
+   * reported with the answer as a whole.
+   */
   isNoted: boolean
-  /** Did the assistant end its turn with it, rather than say it on the way to a call? */
+  /** True if `answer` ended the turn rather than preceded a call. */
   isLastWord: boolean
-  /** What the user's latest words go on from, and whether it waited for them. */
+  /** The assistant's statement that the user's latest message replies to, and whether it waited for the user. */
   before: { readonly answer: AssistantStatement; readonly waits: boolean; readonly isNoted: boolean } | undefined
   /** The list that the user was last asked to choose from. */
   offered: AssistantStatement | undefined
-  /** What the user last said yes to, and in which words. */
+  /** The proposal that the user last accepted, and the reply that accepted it. */
   agreed: { readonly proposal: AssistantStatement; readonly reply: string; readonly at: number } | undefined
-  /** Are the latest words so few that they say nothing alone? */
+  /** True if the user's latest message is too short to be understood without what it replies to. */
   isBrief: boolean
-  /** Where the last call stands that has its result. */
+  /** Index of the message with the latest tool result. */
   calledSince: number
-  /** Did something that was to change the world fail since the user spoke, and nothing like it went well after that? */
+  /** Name of the changing tool whose last call since the user's message failed; cleared when a changing call succeeds. */
   failedAct: string | undefined
-  /** Something was clicked or typed since the user spoke. */
+  /** True if something was clicked or typed since the user's last message. */
   gestured: boolean
-  /** A command that was written rather than called. */
+  /** A command that the assistant wrote as text instead of a tool call, while its output is missing. */
   written: WrittenCommand | undefined
   /** What the assistant said it would do later. */
   readonly commitments: Commitment[]
-  /** Where calls stand that the user did not let happen. */
+  /** Indexes of messages with calls that the user rejected. */
   readonly turnedDown: Set<number>
-  /** Figures that hold no more, and where that was said. */
+  /** Figures said to be no longer valid and ids of background commands that have ended, each with the message index. */
   readonly voided: Map<string, number>
-  /** What the assistant said to correct figures. */
+  /** Statements in which the assistant corrected figures. */
   readonly corrections: { readonly text: string; readonly at: number }[]
-  /** The one whose output came last. */
+  /** The written command whose output came last. */
   answeredCommand: WrittenCommand | undefined
-  /** How all outputs so far begin; no form if they begin in several ways. */
+  /** How all outputs so far begin, with an empty head if they differ; undefined before the first. */
   outputForm: OutputForm | undefined
 }
 
-type WrittenCommand = { readonly command: string; readonly deed: CallDeed; readonly doing: Doing }
+type WrittenCommand = { readonly command: string; readonly deed: CallDeed; readonly doing: MessagePosition }
 
 /**
- * What is worth knowing of a transcript, found in one pass and without a model, in order of position: the user's words, what was done and
- * how it ended, files, where it stopped, and records of what tools said. Words of the user are his own; what is quoted of a tool is a line
- * or a value and stands in a note only if it steers nobody. The file is long because one reading with one state goes through all kinds of
- * parts: what each kind is worth stands in files of its own.
+ * Notes worth keeping of a transcript, found in one pass and without a model, in order of position: the user's words, what was done and
+ * how it ended, files, where the work stopped, and records of what tools returned. The user's words are verbatim; what is quoted from a
+ * tool is one line or value, and only if it does not try to instruct the reader. The file is long because one pass with one state handles
+ * all kinds of parts; the files beside it decide what each kind is worth.
  */
 export const notesOf = (messages: Transcript, options: NotesOptions = {}): readonly Note[] =>
   runSteps(noteSteps(messages, options))
 
-/** What was noted of transcripts: the same messages are flushed to memory and compacted within one call. */
-const noted = createRecall<{ readonly notes: readonly Note[]; readonly limit: number }>()
+/** Notes of recent transcripts: the same messages are flushed to memory and compacted within one call. */
+const notesCache = createRecall<{ readonly notes: readonly Note[]; readonly limit: number }>()
 
-/** The same, message by message. */
+/** Same as `notesOf`, yielding after each message. */
 export function* noteSteps(messages: Transcript, { limit = maxNotes }: NotesOptions = {}): Steps<readonly Note[]> {
-  const known = noted.find(messages, (made) => made.limit === limit)
+  const known = notesCache.find(messages, (made) => made.limit === limit)
   if (known !== undefined && known.common === messages.length && known.of.length === messages.length)
     return known.made.notes
   const notes = yield* readNotes(messages, limit)
-  noted.keep(messages, { notes, limit })
+  notesCache.keep(messages, { notes, limit })
   return notes
 }
 
-const inputOf = (part: Message["parts"][number]): readonly unknown[] => (part.type === "tool-call" ? [part.input] : [])
+const inputsOf = (part: Message["parts"][number]): readonly unknown[] => (part.type === "tool-call" ? [part.input] : [])
 
-const beginReading = (home: string | undefined): Reading => ({
+const createNotesState = (home: string | undefined): NotesState => ({
   home,
   work: createWork(),
   drafts: [],
@@ -188,36 +191,39 @@ const beginReading = (home: string | undefined): Reading => ({
   outputForm: undefined,
 })
 
-/** A reading as far as it has come. Whoever goes on with it takes it: two readers would write into one. */
-type Begun = { reading: Reading | undefined; readonly inText: boolean }
-const begun = createRecall<Begun>()
+/**
+ * Reading state after a prefix of a transcript. Whoever continues from it removes it from the cache, so that two readers never write to
+ * the same state.
+ */
+type SavedState = { reading: NotesState | undefined; readonly inText: boolean }
+const savedStates = createRecall<SavedState>()
 
-/** Read a transcript ahead of the time at which its notes are asked for: then only what is new is read. */
+/** Reads a transcript before its notes are requested, so that only later messages have to be read then. */
 export function* readAhead(messages: Transcript): Steps<void> {
-  yield* readOn(messages)
+  yield* readMessages(messages)
 }
 
-/** Read all messages, from where an earlier reading of the same ones stopped. */
-function* readOn(messages: Transcript): Steps<Reading> {
-  const home = homeOf(messages.flatMap(({ parts }) => parts.flatMap(inputOf)))
+/** Reads all messages, starting where an earlier reading of the same messages stopped. */
+function* readMessages(messages: Transcript): Steps<NotesState> {
+  const home = homeOf(messages.flatMap(({ parts }) => parts.flatMap(inputsOf)))
   const inText = actsInText(messages)
-  const known = begun.find(messages, (one) => one.reading?.home === home && one.inText === inText)
+  const known = savedStates.find(messages, (one) => one.reading?.home === home && one.inText === inText)
   const isBegun = known !== undefined && known.common === known.of.length
-  const reading = (isBegun ? known.made.reading : undefined) ?? beginReading(home)
+  const reading = (isBegun ? known.made.reading : undefined) ?? createNotesState(home)
   if (isBegun) known.made.reading = undefined
   for (const [at, message] of messages.entries()) {
     if (isBegun && at < known.common) continue
     readMessage(reading, message, at, inText)
     yield
   }
-  begun.keep(messages, { reading, inText })
+  savedStates.keep(messages, { reading, inText })
   return reading
 }
 
 function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]> {
-  const reading = yield* readOn(messages)
+  const reading = yield* readMessages(messages)
   const { open, answer, talk } = reading
-  // The reading may go on with the next message: what is only so far is written elsewhere.
+  // The state is reused for the next message, so what holds only until then goes into copies.
   const work = open.size === 0 ? reading.work : copyOf(reading.work)
   const drafts = [...reading.drafts]
   for (const { deed, doing } of open.values()) recordCall(work, deed, undefined, doing)
@@ -230,8 +236,8 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
     const carriedOut = (reading.calledSince > answer.at || isWritten) && !isOpen
     drafts.push(...lastDrafts(answer, { carriedOut, isTold: isWritten }))
   }
-  drafts.push(...beforeDrafts({ ...reading, work }))
-  // An output tells little to whoever does not see the command before it.
+  drafts.push(...replyContextDrafts({ ...reading, work }))
+  // An output means little without the command that produced it.
   const last = reading.answeredCommand
   if (last !== undefined && last.doing.at === messages.length - 2) drafts.push(lastCommandDraft(last))
   const namedSince = (name: string, at: number): boolean =>
@@ -268,7 +274,7 @@ function* readNotes(messages: Transcript, limit: number): Steps<readonly Note[]>
   )
 }
 
-/** Is it a sentence of the assistant that states a value? */
+/** True if the draft quotes a sentence of the assistant that states a value. */
 const isQuoted = ({ text }: NoteDraft): boolean => text.startsWith("“")
 
 const actsOf = ({ runs }: Work): readonly Run[] =>
@@ -280,11 +286,11 @@ const lastCommandDraft = ({ command, doing: { at, source } }: WrittenCommand): N
   ...{ sources: [source], channel: "assistant", at, worth: 7 },
 })
 
-/** Does the assistant say this, or pass it to a tool? */
+/** True if the assistant says this name or passes it to a tool. */
 const names = ({ role, parts }: Message, name: string): boolean =>
   role === "assistant" && parts.some((part) => part.type !== "reasoning" && textOf(part).includes(name))
 
-/** Did the assistant say its last word, without a call behind it? */
+/** True if the last message is the assistant's and calls no tool. */
 const isEnded = (messages: Transcript): boolean => {
   const last = messages.at(-1)
   return last?.role === "assistant" && !callsTool(last)
@@ -292,8 +298,8 @@ const isEnded = (messages: Transcript): boolean => {
 
 const callsTool = ({ parts }: Message): boolean => parts.some(({ type }) => type === "tool-call")
 
-function readMessage(reading: Reading, message: Message, at: number, inText: boolean): void {
-  const doing: Doing = { at, source: message.id }
+function readMessage(reading: NotesState, message: Message, at: number, inText: boolean): void {
+  const doing: MessagePosition = { at, source: message.id }
   for (const part of message.parts) {
     if (part.type === "tool-call") readCall(reading, part, doing)
     if (part.type === "tool-result") readResult(reading, part, doing)
@@ -307,8 +313,8 @@ function readMessage(reading: Reading, message: Message, at: number, inText: boo
   readUser(reading, spoken, doing)
 }
 
-/** What a harness says beside the user's words of commands that it runs in the background. */
-function readNotices({ running, work, voided }: Reading, { parts }: Message, spoken: string, at: number): void {
+/** Reads the harness's own notices, outside the user's words, that a background command has ended. */
+function readNotices({ running, work, voided }: NotesState, { parts }: Message, spoken: string, at: number): void {
   if (running.size === 0) return
   for (const part of parts) {
     if (part.type !== "text" || (part.text.trim() !== "" && spoken.includes(part.text.trim()))) continue
@@ -319,18 +325,18 @@ function readNotices({ running, work, voided }: Reading, { parts }: Message, spo
   }
 }
 
-/** Lines carried of a digest that somebody changed, or that an older version wrote. */
+/** Maximum number of lines kept of a digest that was edited or that an older version wrote. */
 const maxChangedLines = 60
 const changedDigestWorth = 12
 
-/** A digest that does not read as one of ours any more: what it says is remembered, and nobody's word. */
-function changedDigest(text: string, { at, source }: Doing): readonly NoteDraft[] {
+/** Lines of a digest that can no longer be parsed: kept as remembered text that carries nobody's authority. */
+function changedDigest(text: string, { at, source }: MessagePosition): readonly NoteDraft[] {
   const lines = text
     .split(/[\r\n]+/)
     .filter((line) => !line.startsWith("## ") && line !== digestHeading && line !== partsHeading)
     .map((line) => oneLine(withoutLineStart(line.replace(/<[^<>]{0,200}>/g, "")), maxLineLength))
     .filter((line) => /[\p{L}\p{N}]/u.test(line))
-  // What a digest says first gives way last.
+  // Earlier lines of a digest are worth more.
   return [...new Set(lines)].slice(0, maxChangedLines).map((line, n): NoteDraft => {
     const worth = changedDigestWorth - n / 8
     return { kind: "reply", text: line, sources: [source], channel: "memory", at, worth }
@@ -341,7 +347,7 @@ const callDeed = createPerObject(
   (call: ToolCallPart, home: string | undefined): CallDeed => inFolder(deedOf(call), call.input, home),
 )
 
-function readCall(reading: Reading, call: ToolCallPart, doing: Doing): void {
+function readCall(reading: NotesState, call: ToolCallPart, doing: MessagePosition): void {
   const deed = withElement(callDeed(call, reading.home), call.input, reading.page)
   reading.worked = true
   if (deed.type === "said") {
@@ -356,7 +362,7 @@ function readCall(reading: Reading, call: ToolCallPart, doing: Doing): void {
   readCallValues(reading.values, call, deed, doing)
 }
 
-function readResult(reading: Reading, result: ToolResultPart, doing: Doing): void {
+function readResult(reading: NotesState, result: ToolResultPart, doing: MessagePosition): void {
   const open = reading.open.get(pairKey(result))
   if (open === undefined) return
   reading.open.delete(pairKey(result))
@@ -386,13 +392,13 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   reading.isLastWord = false
   if (open.deed.type === "call" && open.deed.changes === "little") reading.gestured = true
   if (isChange(open.deed)) reading.failedAct = read.failed ? open.call.tool : undefined
-  // What a record says need not be said of the call that asked for it; what a call made is said of it.
+  // If a record has the result, the call's line does not repeat it; what a call created is always reported with the call.
   const isQuoted =
     !(
       isRecorded &&
       isLookup(open.deed) &&
       read.isDone !== true &&
-      !(isUnnamed(open.deed) && namesNew(open.deed, read))
+      !(hasUnknownEffect(open.deed) && namesNew(open.deed, read))
     ) &&
     (quotedOf(read) === undefined || !holdsSteering(result))
   const outcome = isQuoted ? read : { failed: read.failed, ...present({ sure: read.sure, isDone: read.isDone }) }
@@ -400,8 +406,13 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   if (quotedOf(outcome) !== undefined) citeResult(reading.work, open.deed, doing.source)
 }
 
-/** What the user answered to a question that a tool asked, if the tool brought the answer. */
-function readUsersAnswer({ work }: Reading, { call, doing }: OpenCall, question: string, result: ToolResultPart): void {
+/** Records the user's answer to a question asked through a tool, if the result contains one. */
+function readUsersAnswer(
+  { work }: NotesState,
+  { call, doing }: OpenCall,
+  question: string,
+  result: ToolResultPart,
+): void {
   const text = screenText(result)
     .replace(/^User has answered your questions?:\s*/i, "")
     .replace(/\s*You can now continue[^.]{0,80}\.?\s*$/i, "")
@@ -418,37 +429,37 @@ function readUsersAnswer({ work }: Reading, { call, doing }: OpenCall, question:
   }
   recordCall(work, deed, { failed: result.failed === true, sure: true, value: oneLine(text, maxLineLength) }, doing)
 }
-/** An answer has so many letters at least, and is more than the word of a tool that it has shown the question. */
+/** Minimum number of letters and digits of an answer; a tool's mere confirmation that it showed the question does not count. */
 const leastAnswer = 2
 const onlyShown =
   /^\W*(?:ok(?:ay)?|done|sent|shown|displayed|message (?:sent|displayed|shown)|question (?:sent|asked)|waiting\b.{0,60}|null|true)\W*$/i
 const maxAsked = 200
 
-/** The id that a result gives an item of the agent's list: "Task #7 created successfully". */
+/** Returns the id that a result gives to an item of the agent's task list: "Task #7 created successfully". */
 const taskId = (result: ToolResultPart): string | undefined =>
   /(?:#|\b(?:task|todo|id)\b["':= ]{1,4})(\d{1,6})\b/i.exec(screenText(result).slice(0, 200))?.[1]
 
-/** What an outcome repeats of the result. */
+/** The text of a result that its outcome repeats. */
 const quotedOf = ({ line, value, begins }: Outcome): string | undefined => line ?? value ?? begins
 
-const isUnnamed = (deed: CallDeed): boolean => deed.type === "call" && deed.changes === "maybe"
+const hasUnknownEffect = (deed: CallDeed): boolean => deed.type === "call" && deed.changes === "maybe"
 const isLookup = (deed: CallDeed): boolean => deed.type === "call" && deed.changes !== "yes"
 
-/** A line that quotes an output rests on the message that holds it. */
+/** Adds the result's message to the sources of a run whose line quotes the result. */
 function citeResult({ runs }: Work, deed: CallDeed, source: string): void {
   const key = deed.type === "command" ? deed.command : deed.type === "call" ? deed.text : undefined
   const run = key === undefined ? undefined : runs.get(`\`${key.replaceAll("`", "'")}\``)
   if (run !== undefined) runs.set(run.text, { ...run, sources: [...run.sources, source] })
 }
 
-/** What a call or more of the assistant's words follow was said on the way. */
-function noteThoughts(reading: Reading): void {
+/** Drafts the findings of a statement once a call or another statement follows it. */
+function noteThoughts(reading: NotesState): void {
   if (reading.answer === undefined || reading.isNoted) return
   reading.drafts.push(...thoughtDrafts(reading.answer))
   reading.isNoted = true
 }
 
-function readAnswer(reading: Reading, text: string, doing: Doing, inText: boolean, goesOn: boolean): void {
+function readAnswer(reading: NotesState, text: string, doing: MessagePosition, inText: boolean, goesOn: boolean): void {
   if (text.trim() === "") return
   mention(reading.values, text, doing.at, "assistant")
   noteThoughts(reading)
@@ -466,10 +477,10 @@ function readAnswer(reading: Reading, text: string, doing: Doing, inText: boolea
     command === undefined || ends.test(command) ? undefined : { command, deed: writtenDeed(command), doing }
 }
 
-/** A command that ends the work: who speaks next is a person. */
+/** A command that ends the work: the next user message comes from a person. */
 const ends = /^(?:submit|exit|quit|finish|done)\s*$/i
 
-function readUser(reading: Reading, text: string, doing: Doing): void {
+function readUser(reading: NotesState, text: string, doing: MessagePosition): void {
   const { written, answer } = reading
   if (text === "") return
   const form = written === undefined ? undefined : formAfter(reading.outputForm, text)
@@ -502,7 +513,7 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
     reading.commitments.push(...commitmentsIn(answer))
     if (reading.gestured) reading.drafts.push(...confirmedDrafts(answer))
   }
-  settle(reading)
+  draftPreviousConclusion(reading)
   if (answer !== undefined && (waits || byNumber.test(text)) && offersChoice(answer)) reading.offered = answer
   if (answer !== undefined && reading.isLastWord && accepts(text) && proposes(answer))
     reading.agreed = { proposal: answer, reply: text, at: doing.at }
@@ -515,16 +526,16 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
   reading.gestured = false
 }
 
-/** A longer message is a paste: what holds no more in it is not said by the user. */
+/** Maximum length of a message searched for figures that are no longer valid: a longer one is a paste, not the user's words. */
 const maxSaid = 1_500
 
-/** Once the user has spoken again, what was said before the words before that is one conclusion among others. */
-function settle({ before, drafts }: Reading): void {
+/** Once the user has replied again, the statement before the previous reply becomes an ordinary conclusion. */
+function draftPreviousConclusion({ before, drafts }: NotesState): void {
   if (before !== undefined) drafts.push(...conclusionDrafts(before.answer, before.isNoted))
 }
 
-/** What the user's latest words go on from. */
-function beforeDrafts(reading: Reading): readonly NoteDraft[] {
+/** Drafts of what the user's latest message replies to. */
+function replyContextDrafts(reading: NotesState): readonly NoteDraft[] {
   const { before, isBrief, offered } = reading
   const listed = isBrief && offered !== undefined && offered === before?.answer ? [] : choiceDrafts(reading)
   const choice = [...listed, ...agreedDrafts(reading)]
@@ -539,10 +550,10 @@ const namedWithin = 2
 const ofList =
   /\b(?:number|option|no\.|nr\.|nummer|variante?|opci[oó]n|opção|opzione|optie|possibility|choice|choix)\s(\d{1,2}|[A-H])\b(?! (?:of|items?|pieces?) (?!your\b|the list|that list))|\b(\d{1,2}|[A-H]) (?:of|on|from|in) (?:your|the|that) list\b/i
 
-/** What the user was asked to choose from, until something was done about it: one of a list may have been chosen some words ago. */
-function choiceDrafts({ offered, work, talk }: Reading): readonly NoteDraft[] {
+/** Drafts of the list that the user was asked to choose from, until it was acted on; the choice may lie several messages back. */
+function choiceDrafts({ offered, work, talk }: NotesState): readonly NoteDraft[] {
   if (offered === undefined) return []
-  // "Number 4 of your list": who speaks of it again means it, however long ago it was.
+  // "Number 4 of your list" refers to the list, however old it is.
   const later = talk.filter(({ at }) => at > offered.at)
   const named = later.slice(-namedWithin).flatMap(({ text }) => ofList.exec(text)?.slice(1).find(Boolean) ?? [])[0]
   if (named !== undefined) return [offeredDraft(offered, named)]
@@ -554,12 +565,12 @@ function choiceDrafts({ offered, work, talk }: Reading): readonly NoteDraft[] {
     [...work.files.values()].some(({ at, change }) => change !== undefined && at > offered.at)
   if (isOld || (isActedOn && !isByNumber && !namesNumber.test(reply))) return []
   const draft = offeredDraft(offered, reply)
-  // Once it was acted on, it only says what the numbers in the user's words stood for.
+  // Once acted on, the list only explains what the numbers in the user's words referred to.
   return [isActedOn ? { ...draft, kind: "finding", worth: numbersWorth } : draft]
 }
 
-/** What the user said yes to before the latest words, until something was done about it. */
-function agreedDrafts({ agreed, before, offered, work, talk }: Reading): readonly NoteDraft[] {
+/** Drafts of a proposal that the user accepted before the latest message, until it was acted on. */
+function agreedDrafts({ agreed, before, offered, work, talk }: NotesState): readonly NoteDraft[] {
   if (agreed === undefined || agreed.proposal === before?.answer || agreed.proposal === offered) return []
   const isOld = (talk.at(-1)?.at ?? 0) - agreed.at > recentOffer
   const isActedOn = [...work.runs.values()].some(({ kind, at }) => kind === "act" && at > agreed.at)
@@ -567,12 +578,12 @@ function agreedDrafts({ agreed, before, offered, work, talk }: Reading): readonl
 }
 
 const numbersWorth = 5
-/** "Yes, stop it, fix 1; leave 3 as it is". */
+/** Matches item numbers in a reply: "Yes, stop it, fix 1; leave 3 as it is". */
 const namesNumber = /(?<![\d.,:/-])[1-9](?![\d.,:/%-]|\s?(?:h|min|s|days?|x)(?!\p{L}))/u
 
-/** Messages after which a choice is one that the user let go. */
+/** Messages after which a choice that was not acted on is considered dropped. */
 const recentOffer = 12
-/** The same where the user named numbers of the list. */
+/** Same limit if the user named numbers of the list. */
 const recentChoice = 40
-/** Words that mean nothing to whoever does not see the list. */
+/** Matches a reply that begins with a number or letter of a list, and means nothing without it. */
 const byNumber = /^\W{0,3}(?:\p{L}{1,8}\s)?(?:\d{1,2}|[a-h])(?=[\s,.;:)!]|$)/iu

@@ -8,30 +8,30 @@ import words from "./outcome-words.json" with { type: "json" }
 import { exit, exitWell, type ResultText, textEnds } from "./result-text.ts"
 
 /**
- * How a call ended, as far as its result tells. `line` is the one line of the output that says so; `value` what a look-up gave, if it gave
- * short values. Not failed and not sure: nobody can tell.
+ * How a call ended, as far as its result tells. `line` is the line of the output that says so; `value` holds the short values that a
+ * lookup returned. Neither failed nor sure: unknown.
  */
 export type Outcome = {
   readonly failed: boolean
   readonly sure?: true
-  /** The user did not let it happen; `line` is what the user said to it, if anything. */
+  /** True if the user rejected the call; `line` is then the user's reason, if any. */
   readonly rejected?: true
-  /** It says in words that something was done. */
+  /** True if the text says that something was done. */
   readonly says?: true
-  /** A short answer says of a thing that it is changed now. */
+  /** True if a short answer says that something has changed. */
   readonly did?: true
-  /** The status of an answer says that the very thing was done that the tool is named after. */
+  /** True if the status in the answer confirms the verb in the tool's name. */
   readonly isDone?: true
   readonly line?: string
   readonly value?: string
-  /** How a longer output begins that says neither. */
+  /** The beginning of a longer output that has neither `line` nor `value`. */
   readonly begins?: string
 }
 
-/** Longest line of a tool's output that a note may quote. */
+/** Maximum length of a quoted line of a tool's output. */
 export const maxQuoted = 160
 
-/** An output no longer than this is a message about the call rather than content. */
+/** Maximum length of an output that is read as a message about the call rather than as content. */
 const brief = 600
 
 const errorStarts = anyOf(
@@ -45,7 +45,7 @@ const errorLine = new RegExp(
   `^(?!\\W{0,8}(?:E|e)rror:\\s{0,3}\\(?(?:none|null|n/a)?\\)?\\s{0,3}$)\\W{0,8}${errorStarts}`,
 )
 const shellError = new RegExp(anyOf(words.shellErrors), "im")
-/** What build tools and shells print last when they give up. */
+/** Last lines of build tools and shells that gave up. */
 const brokenOff = new RegExp(
   anyOf(
     "^\\S{0,20}make(?:\\[\\d{1,3}\\])?: \\*\\*\\*|\\berrors? occurred|^error: |^npm ERR!|ELIFECYCLE|[Bb]uild failed",
@@ -64,7 +64,7 @@ const flagged = new RegExp(
   ),
   "iu",
 )
-/** How a short answer begins that says that nothing came of it. */
+/** Beginning of a short answer that says that nothing was done. */
 const refused = new RegExp(
   `^\\W{0,3}(?:(?:the |your )?${anyOf(words.asked)}?\\s?(?:has |was |is |were |had )?${anyOf(words.notDone)}\\b|${anyOf(words.refusals)})`,
   "i",
@@ -78,14 +78,14 @@ const blockedHead = new RegExp(
   ),
   "i",
 )
-/** How one begins that says that it was done. */
+/** Words of a beginning that says that something was done. */
 const saysDone = new RegExp(`\\b${anyOf(words.done)}\\b|成功|已完成|完了|완료`, "i")
 const tally =
   /(?<![\w:.])\d{1,6} (?:tests? )?(?:passed|passing|failed|failing|failures?|errors?|warnings?)(?![\w/-]|\.\w| occurred)|\b(?:Tests?|Ran|Test Suites)[: ]+\d|^OK\b|BUILD (?:SUCCESS|FAILED)|\b0 errors\b|test result:/
 const failedTally =
   /^(?!.*\b0 remaining\b).*(?<![\w:.])[1-9]\d{0,5} (?:tests? )?(?:failed|failing|failures?|errors?)(?![\w/-]|\.\w| occurred)|BUILD FAILED|FAILED \((?:failures|errors)=/
 
-/** How a program that prints files says that it could not. */
+/** Error message of a program that prints files. */
 const cannotPrint =
   /^[a-z][\w.-]{0,20}: (?:\S{1,80}: )?.{0,120}(?:No such file|cannot|Permission denied|Is a directory|not found|unrecognized|invalid|unknown revision|not a git)/im
 
@@ -103,12 +103,12 @@ const reports = anyOf(
   "[a-z][\\w.-]{1,60}/[\\w.-]{1,80} (?:patched|scaled|restarted|annotated|labell?ed|cordoned|uncordoned|drained|evicted|replaced|rolled back)\\b",
   "Submitted batch job \\d|Your job \\d{1,12} |Job <\\d{1,12}> is submitted",
 )
-/** What common tools print once they have done it: a commit, a push, a merge, a branch, packages. */
+/** Lines that common tools print on success: a commit, push, merge, branch or installation. */
 const accomplished = new RegExp(`^\\s{0,4}${reports}`, "u")
 
 const ranStatement = /^\s{0,4}[A-Z]{4,10}(?: [A-Z]{4,12}){0,2}(?: \d{1,9}){0,2}$/
 
-/** A table that is only made to be asked may be gone with the session: what makes one says nothing by itself. */
+/** Creating a table is left out: it may be temporary and gone with the session. */
 const changedData = /^\s*(?:(?:UPDATE|DELETE|INSERT|MERGE)(?: 0)? [1-9]\d*|(?:ALTER|DROP|TRUNCATE)(?: [A-Z]+)+)\s*$/
 
 const changesStay = (told: string, { tail }: ResultText): boolean =>
@@ -118,7 +118,7 @@ function lastLine(text: string, wanted: RegExp): string | undefined {
   return text.split("\n").findLast((line) => wanted.test(line.slice(0, 400)))
 }
 
-/** A line such as `ERROR`, or a heading that ends in a colon, says what follows it. */
+/** True for a line such as `ERROR`, or a heading that ends in a colon, which needs the line after it. */
 const isBareHead = (line: string): boolean =>
   /^\W*(?:error|fatal|failed|failure|exception)\W*$/i.test(line) || (line.length <= 60 && /[:：]$/.test(line))
 
@@ -134,13 +134,13 @@ function firstLine(text: string, wanted: RegExp, unless?: RegExp): string | unde
 const quoted = (line: string | undefined): { readonly line?: string } =>
   line === undefined || !/[\p{L}\p{N}]/u.test(line) ? {} : { line: oneLine(withoutCall(line), maxQuoted) }
 
-/** Some harnesses repeat the whole call before they say what was wrong with it. */
+/** Removes the call that some harnesses repeat before the error. */
 const withoutCall = (line: string): string => line.replace(repeatedCall, "")
 const repeatedCall = /^.{0,120}? with (?:arguments?|args|inputs?|parameters?):? [{[(].{0,4000}[}\])]: (?=\S{3})/
 
 /**
- * Read how a call went from its flag, where it has one, and otherwise from the output's own words. `runs`: it is a program's output; `prints`:
- * of a program that shows what is there, so that the output is content.
+ * Reads the outcome of a call from its error flag, if it has one, and otherwise from the text. `runs`: the text is a program's output;
+ * `prints`: the program shows existing content.
  */
 export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, prints = false): Outcome {
   if (text.whole !== undefined && placeholder.test(text.whole))
@@ -163,13 +163,13 @@ export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, print
   const isSilent = text.length <= brief && noOutput.test(text.head)
   const told =
     runs && !prints && !isSilent ? (lastLine(text.tail, accomplished) ?? change ?? successIn(text)) : undefined
-  // A database repeats the statement that it ran, and how many rows that was about: a value, and no order to anybody.
+  // A database echoes the statement that it ran and the number of rows: a value, not an instruction.
   if (told !== undefined && ranStatement.test(told))
     return { failed, sure: true, value: told.trim(), ...(changesStay(told, text) ? { did: true as const } : {}) }
   if (told !== undefined)
     return { failed, sure: true, ...(told === change ? { did: true as const } : {}), ...quoted(told.trim()) }
   const value = isSilent ? undefined : (tableIn(text) ?? (runs ? shortOutput(text) : valueIn(text)))
-  // One line or two say how it went; more is content.
+  // One or two lines tell how the call went; more is content.
   const isSaid = value === undefined && text.length <= brief && !isSilent
   const lines = isSaid ? text.head.split("\n").filter((each) => /[\p{L}\p{N}]/u.test(each)) : []
   const line =
@@ -182,7 +182,7 @@ export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, print
   return value === undefined ? { failed, ...sure, ...line, ...present({ begins }) } : { failed, ...sure, value }
 }
 
-/** What the user said to a call that he rejected, as clients report it; empty where he said nothing. */
+/** Returns what the user said when rejecting the call, as clients report it; empty if nothing, undefined if not rejected. */
 function rejectionIn({ head, tail, length }: ResultText): string | undefined {
   const isRejected = rejects.test(head.slice(0, maxRejection)) || rejectedAtEnd.test(tail.slice(-maxRejection))
   if (length > maxRejected || !isRejected) return undefined
@@ -193,19 +193,19 @@ function rejectionIn({ head, tail, length }: ResultText): string | undefined {
   return feedback.trim()
 }
 const [maxRejection, maxRejected] = [300, 1_200]
-/** Behind the command, which a client repeats: `Rejected("rejected by user")`. */
+/** Some clients repeat the command first: `Rejected("rejected by user")`. */
 const rejectedAtEnd = /\bRejected\(\W{0,4}rejected by (?:the )?user/
 const rejects = new RegExp(anyOf(words.rejectedByUser), "i")
 
-/** Where several suites were run, the count of the last one that failed. */
+/** After several test suites, returns the count of the last one that failed. */
 const failedCount = ({ tail }: ResultText, counted: string | undefined): string | undefined =>
   counted === undefined || failedTally.test(counted) ? counted : (lastLine(tail, failedTally) ?? counted)
 
-/** A long answer of anything but a program is content, unless it opens as an error does. */
+/** A long answer of anything but a program is content, unless it begins as an error. */
 const tellsWhy = ({ head, length }: ResultText, runs: boolean): boolean =>
   runs || length <= brief || /^\W{0,3}(?:[A-Z]\w{0,30})?(?:Error|Exception)\b/.test(head)
 
-/** A small table as a client of a database prints it: of one row with the names of its columns, of a few rows their cells. */
+/** Reads a small table as database clients print it: one row with its column names, several rows as cells only. */
 function tableIn({ whole = "" }: ResultText): string | undefined {
   if (whole.length > maxTable) return undefined
   const [head = "", rule = "", ...rows] = whole
@@ -222,7 +222,7 @@ function tableIn({ whole = "" }: ResultText): string | undefined {
 }
 const maxTable = 1_500
 
-/** Does a line or two say that something is another now: "rolled back (revision 90)", "image_format: avif -> webp"? */
+/** True if one to three lines say that something changed: "rolled back (revision 90)", "image_format: avif -> webp". */
 const saysChanged = ({ whole = "" }: ResultText): boolean =>
   (whole.length <= shortNews &&
     whole.trim().split("\n").length <= 3 &&
@@ -230,10 +230,10 @@ const saysChanged = ({ whole = "" }: ResultText): boolean =>
     !doubts.test(whole)) ||
   (whole.length <= brief && wasAndIs.test(whole))
 const shortNews = 240
-/** How a runner heads the output of any command on a host: `web-01 | CHANGED | rc=0 >>`. */
+/** Header that Ansible prints before any command's output on a host: `web-01 | CHANGED | rc=0 >>`. */
 const ranRemotely = /\| CHANGED \| rc=\d+ >>/g
 
-/** The last line in which a program says, behind its own mark, what it changed: `[*] Saved SAM to C:\\Temp`. */
+/** Returns the last line marked `[*]` or `[+]` in which a program says what it changed: `[*] Saved SAM to C:\\Temp`. */
 function changeIn({ tail }: ResultText): string | undefined {
   if (!tail.includes("[*] ") && !tail.includes("[+] ")) return undefined
   const marked = tail.split("\n").filter((line) => resultMark.test(line.slice(0, 200)))
@@ -241,7 +241,7 @@ function changeIn({ tail }: ResultText): string | undefined {
   return line?.slice(line.search(/\[[*+]\]/))
 }
 
-/** The last thing that a program says, behind its own mark, it succeeded in. */
+/** Returns the last success marked `[+]`. */
 function successIn({ tail }: ResultText): string | undefined {
   const line = tail.includes("[+] ") ? lastLine(tail, goodMark) : undefined
   return line?.slice(line.indexOf("[+]"))
@@ -251,11 +251,11 @@ const goodMark = /^[^[\]\n]{0,90}\[\+\]\s+\S/
 const badMark = /^[^[\]\n]{0,90}\[-\]\s+\S/
 const changedTo = /\b(?:saved|created|deleted|removed|added|written|uploaded|changed from|set to)\b/i
 
-/** Fields of an answer that tell how it was and how it is now. */
+/** An answer with one field for the old value and one for the new. */
 const wasAndIs = /^\s{0,4}\{(?=.*"(?:was|old|previous|before|cancelled)"\s{0,3}:).*"(?:now|new|current|after)"\s{0,3}:/s
 const changed = new RegExp(`\\b${anyOf(words.changed)}\\b|^[^\\s:]{2,60}: \\S{1,40} (?:->|→|=>) \\S`, "im")
 
-/** The first line of an output, and how many there are. */
+/** Returns the first line of an output with the number of lines. */
 function beginningOf({ head, whole }: ResultText): string | undefined {
   const lines = (whole ?? head).split("\n").filter((line) => /[\p{L}\p{N}]/u.test(line))
   const [first] = lines
@@ -264,34 +264,34 @@ function beginningOf({ head, whole }: ResultText): string | undefined {
   return `${oneLine(first, maxBeginning)} … (${whole === undefined ? "more than " : ""}${lines.length} lines)`
 }
 
-/** A row of a table or its head: mostly figures and names of columns, which tell nothing without the rest. */
+/** True for a row or header of a table: mostly figures and column names, which tell nothing without the rest. */
 function isRow(line: string): boolean {
   const words = line.trim().split(/[\s|,]+/)
   return words.length >= leastCells && words.filter((word) => /[\d_]/.test(word)).length >= words.length / 2
 }
 const leastCells = 3
 
-/** Characters of a first line that are quoted. */
+/** Maximum length of a quoted first line in characters. */
 const maxBeginning = 80
 
-/** What a build or a run says last, where that tells how it went. */
+/** Returns the last line of a build or run, if it says how that went. */
 const lastWord = ({ tail }: ResultText): string | undefined => {
   const line = tail.trimEnd().split("\n").at(-1)?.trim()
-  return line !== undefined && ended.test(line) ? line : undefined
+  return line !== undefined && lastWordPattern.test(line) ? line : undefined
 }
-const ended = new RegExp(`\\b${anyOf(words.lastWords)}\\b|✓|✔|成功|완료`)
+const lastWordPattern = new RegExp(`\\b${anyOf(words.lastWords)}\\b|✓|✔|成功|완료`)
 
-/** Does the result say that it went well: by its exit code, as data without an error in it, in words, or as a shell that has nothing to say? */
+/** True if the result shows success: by its exit code, as JSON data, or as a command that printed nothing. */
 function isSure({ head, tail, length, exitedWell }: ResultText, runs: boolean): boolean {
   if (exitedWell === true || exitWell.test(tail.slice(-400)) || exitWell.test(head.slice(0, 200))) return true
   if (/^\s{0,20}[[{]\s{0,8}["[{\]}\d]/.test(head)) return true
   return runs && (length === 0 || (length <= brief && noOutput.test(head)))
 }
 
-/** What a harness puts where a command printed nothing. */
+/** Placeholder of a harness for empty output. */
 const noOutput =
   /^\s*(?:[(<[]?(?:no output|empty|no content|(?:\w{2,10} ){0,2}(?:completed|ran|run|executed|finished)\b[^\n]{0,40}\b(?:no|any|without) (?:output|stdout)(?: or errors?)?)[)>\]]?\.?)?\s*$/i
-/** Words of what was not done, or may not be. */
+/** Words that deny or doubt that something was done. */
 const doubts =
   /\b(?:can(?:not|['’]t)?|could(?:n['’]t)?|must|should|only|not|no|nothing|fail\w*|errors?|escapes?|invalid|unable|denied|unless|please|without|missing|warning|refus\w*|reject\w*|timeout)\b/i
 
@@ -310,13 +310,13 @@ function saysFailed({ head, tail, length, exitedWell }: ResultText, runs: boolea
   if (runs && brokenOff.test(tail.slice(-300))) return true
   return length <= brief && runs && (firstLine(head, shellError, warning) ?? firstLine(head, errorLine)) !== undefined
 }
-/** What a program warns of did not stop it. */
+/** A warning did not stop the program. */
 const warning = /^\W{0,8}warn(?:ing)?\b/i
 
 const messageKeys: readonly string[] = words.messageKeys
 const codeKeys = ["type", "code", "error_code", "errorCode"]
 
-/** What an answer in JSON says went wrong: one line under a key that is there for it. */
+/** Returns the error message of a JSON answer: one line under a key meant for it. */
 function messageIn(answer: unknown, depth = 0): string | undefined {
   if (typeof answer === "string") return answer.length <= brief ? firstLine(answer, /\S/) : undefined
   if (typeof answer !== "object" || answer === null || depth > maxAnswerDepth) return undefined
@@ -327,21 +327,21 @@ function messageIn(answer: unknown, depth = 0): string | undefined {
   const code = codeKeys.map(fieldOf).find((one) => typeof one === "string" && isErrorName.test(one))
   if (first === undefined && typeof code === "string") return code
   if (first === undefined) return depth > 0 ? undefined : messageIn(wrappers.map(fieldOf).find(isSaid), depth + 1)
-  // A code is told with the sentence beside it.
+  // A code is returned with the sentence beside it.
   if (isCode.test(first)) return second === undefined ? first : `${first}: ${second}`
   return typeof code === "string" && !first.includes(code) ? `${code}: ${first}` : first
 }
 const maxAnswerDepth = 4
-/** Keys under which an answer has what it is about, with what went wrong there. */
+/** Keys that wrap the content of an answer, and with it the error. */
 const wrappers = ["result", "data", "response", "payload", "body"]
 const isCode = /^[\w.-]{1,60}$/
-/** `LIMIT_EXCEEDED`, `SlotTaken`: a name of an error, as nobody writes it in a sentence. */
+/** An error name such as `LIMIT_EXCEEDED` or `SlotTaken`, which does not occur in prose. */
 const isErrorName = /^(?:[A-Z][A-Z\d]*(?:_[A-Z\d]+)+|[A-Z][a-z\d]+(?:[A-Z][a-z\d]+)+)$/
 
 const isSaid = (value: unknown): boolean =>
   (typeof value === "string" && value !== "") || (typeof value === "object" && value !== null)
 
-/** The line that names what went wrong: a traceback ends with it, a compiler begins with it. */
+/** Returns the line that names the error: a traceback ends with it, a compiler's output begins with it. */
 function failureLine(text: ResultText, counted: string | undefined): string | undefined {
   const { head, tail } = text
   const answer = text.whole === undefined ? undefined : parseJson(text.whole)
@@ -366,14 +366,14 @@ function failureLine(text: ResultText, counted: string | undefined): string | un
   )
 }
 
-/** Why a server refused a push, in a sentence of its own. */
+/** A server's reason for refusing a push, as a sentence. */
 const fromServer =
   /^remote: (?!(?:Enumerating|Counting|Compressing|Resolving|Total|Processing|To |Create|Visit|View|Please|See|Use)\b)(?:\S+ ){4}\S/
 
-/** Why one branch was not taken: the line behind it only says that some were not. */
+/** The reason why one branch was rejected; the line after it only says that some were. */
 const pushRejected = /^ ?! \[[\w ]{0,20}rejected\] \S/
 
-/** The line with the exit code; where it says nothing else, with a line that does. */
+/** Returns the line with the exit code, followed by a more telling line if it says nothing else. */
 function exitLine(head: string, tail: string): string | undefined {
   const line = lastLine(tail, exit)
   if (line === undefined || !/^\W*(?:process |command )?exit\D{0,24}\d{1,3}\W*$/i.test(line)) return line
@@ -386,24 +386,24 @@ function exitLine(head: string, tail: string): string | undefined {
 /** A line that only names what follows: `stderr:`, `stdout: (empty)`. */
 const streamLabel = /^\W*(?:std ?(?:out|err)|(?:standard )?output|error output)\W*(?:empty|none)?\W*$/i
 
-/** The sentence that says that something is not allowed, or is regretted: what stands before it may be a heading. */
+/** Returns the sentence that refuses or regrets; a heading may stand before it. */
 const refusalIn = (head: string): string | undefined => {
   if (!blockedHead.test(head.slice(0, 300)) && !regrets(head)) return undefined
   const sentences = head.slice(0, brief).split(/(?<=[.;!])\s+(?=\S)|(?<=。)|\n/)
-  const said = sentences.find((one) => blockedHead.test(one) || regret.test(one) || keeps.test(one))
-  // "No action taken" does not say why: the error before it does.
+  const said = sentences.find((one) => blockedHead.test(one) || apologizes.test(one) || staysAsItWas.test(one))
+  // "No action taken" gives no reason: the error before it does.
   const why = nothingDone.test(said ?? "") ? sentences.find((one) => errorLine.test(one) && one !== said) : undefined
   return (why ?? said)?.replace(/;$/, "")
 }
 const nothingDone = /^(?:no|nothing|nichts|rien|nada|niente)(?![\p{L}]).{0,80}$/iu
 
-/** Does a service say politely that it did not do it? */
+/** True if a service politely declines. */
 export const regrets = (head: string): boolean =>
   !/^\s{0,20}[[{<]/.test(head) &&
-  (regret.test(head.slice(0, 400)) || (keeps.test(head.slice(0, 400)) && !saysDone.test(head.slice(0, 200))))
-/** That all stays as it was, in an answer that says of nothing that it was done. */
-const keeps = new RegExp(`(?<![\\p{L}])${anyOf(words.keeps)}`, "iu")
-const regret = new RegExp(
+  (apologizes.test(head.slice(0, 400)) || (staysAsItWas.test(head.slice(0, 400)) && !saysDone.test(head.slice(0, 200))))
+/** Says that everything stays as it was, in an answer that does not say that anything was done. */
+const staysAsItWas = new RegExp(`(?<![\\p{L}])${anyOf(words.keeps)}`, "iu")
+const apologizes = new RegExp(
   anyOf(
     `(?<![\\p{L}])${anyOf(words.regrets)}(?![\\p{L}])`,
     words.regretsIdeographic,
@@ -415,14 +415,14 @@ const regret = new RegExp(
   "iu",
 )
 
-/** What a short run printed, if it is a value and not a text. */
+/** Returns the output of a short run, if it is a value rather than a text. */
 function shortOutput({ whole }: ResultText): string | undefined {
   const lines = (whole ?? "").split("\n").filter((line) => line.trim() !== "")
   const [only = ""] = lines
   return lines.length > 0 && lines.length <= 3 && isValue(only) ? oneLine(only, maxQuoted) : undefined
 }
 
-/** Few words and no sentence: a name, a number, an id, a date. */
+/** True for a few words that are no sentence: a name, number, id or date. */
 export const isValue = (text: string): boolean => {
   const line = text.trim()
   const words = line.length <= 60 ? line.split(/\s+/).length : 0
@@ -435,8 +435,8 @@ export const isValue = (text: string): boolean => {
   )
 }
 
-/** Characters that the values of a JSON answer may take. */
-const maxRoom = 150
+/** Maximum length of the values of a JSON answer in characters. */
+const maxValuesLength = 150
 
 function valueIn({ whole }: ResultText): string | undefined {
   if (whole === undefined) return undefined
@@ -444,7 +444,7 @@ function valueIn({ whole }: ResultText): string | undefined {
   if (parsed === undefined) return isValue(whole) ? oneLine(whole, maxQuoted) : undefined
   const kept = valuesOnly(parsed, 0)
   if (kept === undefined) return undefined
-  const text = valueText(kept, maxRoom)
+  const text = valueText(kept, maxValuesLength)
   return typeof kept === "object" ? text.slice(1, -1) : text
 }
 
@@ -453,14 +453,14 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Not JSON: the text is looked at as it is.
+    // Not JSON: the caller reads the text as it is.
     return undefined
   }
 }
 
 const maxMembers = 16
 
-/** The answer without its prose: texts that are no values are left out. */
+/** Returns a JSON value without its prose: strings that are no short values are left out. */
 function valuesOnly(value: unknown, depth: number): unknown {
   if (typeof value === "string") return value !== "" && isValue(value) ? value : undefined
   if (value === null || typeof value !== "object") return value ?? undefined
@@ -479,7 +479,7 @@ const nonEmpty = (items: readonly unknown[]): unknown => (items.length === 0 ? u
 
 const outputKeys = ["stdout", "output", "stderr"]
 
-/** What a command printed, out of the JSON in which some agents put it, with a line for an exit code that says that it failed. */
+/** Unwraps a command's output from the JSON in which some agents put it, and appends an exit code that means failure. */
 export function printedByCommand(text: ResultText): ResultText {
   if (text.whole === undefined || !text.whole.startsWith("{")) return text
   const parsed = parseJson(text.whole)

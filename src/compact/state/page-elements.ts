@@ -4,29 +4,29 @@ import { oneLine } from "../summary/summary.ts"
 import type { CallDeed } from "./call-deed.ts"
 import { admits } from "./note-draft.ts"
 
-/** Calls that name an element of a page or screen by an id: the line of the page that has the id says what it is. */
+/** Adds to calls that name an element of a page or screen by its id what that element is, from its line on the page. */
 
-/** Arguments that take such an id. */
+/** Names of arguments that take an element id. */
 const elementKey = /^(?:bid|ref|uid|eid|index|node|target|element|element_?id|node_?id|backend_?node_?id)$/i
 const elementId = /^[\w-]{1,16}$/
 
-/** A page of more characters is read up to here. */
+/** Maximum number of characters read of a page. */
 const maxPage = 400_000
 const maxName = 80
 
-/** A page that gives its elements ids: the same mark before many of its lines, or within them. */
+/** Marks of a page that gives its elements ids, at the beginning of its lines or within them. */
 const marked =
   /(?:^|\n)[ \t]{0,80}(?:[-*][ \t])?(?:\[[\w-]{1,16}\]|(?:bid|uid|ref|eid)[:=][\w-]{1,16}|[^\n]{1,160}\[ref=[\w-]{1,16}\])/gi
 const markedBefore = /(?:^|\n)[ \t]{0,80}(?:[-*][ \t])?(?:\[[\w-]{1,16}\]|(?:bid|uid|ref|eid)[:=][\w-]{1,16})/gi
 const markedWithin = /\[ref=/i
 const leastMarked = 5
-/** A page has such marks from its beginning. */
+/** Number of characters in which marks are looked for: a page has them from its beginning. */
 const maxLooked = 8_000
 
 export const screenText = ({ content }: ToolResultPart): string =>
   content.map((part) => (part.type === "text" ? part.text : "")).join("\n")
 
-/** Is a result such a page? */
+/** True if a result is such a page. */
 export const isScreen = createPerObject((result: ToolResultPart): boolean => {
   const text = screenText(result).slice(0, maxLooked)
   let found = 0
@@ -35,7 +35,7 @@ export const isScreen = createPerObject((result: ToolResultPart): boolean => {
   return false
 })
 
-/** The call with the name of each element behind its id, where the page that was shown says one. */
+/** Adds to a call the name of each element behind its id, if the last page shown has it. */
 export function withElement(deed: CallDeed, input: unknown, page: string): CallDeed {
   if (deed.type !== "call" || page === "" || typeof input !== "object" || input === null) return deed
   let { text } = deed
@@ -48,7 +48,7 @@ export function withElement(deed: CallDeed, input: unknown, page: string): CallD
   return text === deed.text ? deed : { ...deed, text }
 }
 
-/** What stands on the line of an id, without its states: `BID:a12 textbox Caller, required` is a textbox Caller. */
+/** Returns the text of an element's line without its states: `BID:a12 textbox Caller, required` is a textbox Caller. */
 function nameOf(id: string, page: string): string | undefined {
   const at = new RegExp(
     `(?:^|\\n)([^\\n]{0,200}?)(?:\\[(?:ref=)?${id}\\]|(?:bid|uid|ref|eid)[:=]${id}(?![\\w-]))([^\\n]{0,200})`,

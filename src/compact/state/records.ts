@@ -6,31 +6,31 @@ import { oneLine } from "../summary/summary.ts"
 import words from "./outcome-words.json" with { type: "json" }
 
 /**
- * Values with their owner: one record for an order, a user, a flight, a service, with the fields that a later call would need. A field
- * belongs to a record only where the source says so; what has no owner is nobody's fact.
+ * A record with its owner's name: an order, user, flight or service, with the fields that a later call may need. A field belongs to a
+ * record only where the source says so; a value without an owner is left out.
  */
 export type FactRecord = { readonly name: string; readonly fields: readonly Field[] }
 
-/** A field and its value, or its values where the source has a list: each piece is kept or left out by itself. */
+/** A field with its value, or its values if the source has a list: each piece is kept or left out separately. */
 type Field = { readonly key: string; readonly pieces: readonly string[] }
 
-/** What was asked, as far as it names what the answer is about. */
+/** The call's tool, input and text, as far as they name what the answer is about. */
 type RecordQuestion = { readonly tool: string; readonly input: unknown; readonly text: string }
 
-/** Records of one answer: a search lists more, and the ones that matter are asked for again by name. */
+/** Maximum number of records of one answer: a search lists more, and the ones that matter are requested again by name. */
 const maxRecords = 60
 const maxFields = 40
 const maxPieces = 24
 const maxValueLength = 90
 const maxKeyLength = 40
-/** Text that people read is looked at for pairs up to here; a longer one is a page. */
+/** Maximum length of prose in which key-value pairs are looked for: a longer text is a page. */
 const maxPairText = 4_000
 const maxJsonLength = 1_000_000
 
-/** What says how the answer came about and nothing about its subject. */
+/** Keys that describe how the answer was produced, not its subject. */
 const envelope = new RegExp(`^${anyOf(words.envelopeFields)}$`, "i")
 
-/** Said for the machines: a field of the envelope, or a number of theirs under a key that names nothing. */
+/** True for values that only programs use: envelope fields, a 2xx status, and hashes or UUIDs under a key that names nothing. */
 const isNoise = (key: string, value: Tree): boolean =>
   envelope.test(key) ||
   (value.type === "scalar" && /^status$/i.test(key) && /^2\d\d$/.test(value.text)) ||
@@ -38,29 +38,29 @@ const isNoise = (key: string, value: Tree): boolean =>
 const machineNumber = /^(?:(?=.*[a-f])(?=.*\d)[\da-f]{10,64}|[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12})$/
 const versionKey = /sha|commit|revision|ref$|head|parent|token|secret/i
 
-const filler = /^(?:|null|none|nan|undefined|nil|n\/a|\[\]|\{\}|-)$/i
+const emptyValue = /^(?:|null|none|nan|undefined|nil|n\/a|\[\]|\{\}|-)$/i
 
-/** Keys that name the record they stand in. */
+/** Keys that name the record that has them. */
 const namingKey =
   /^(?:id|uuid|guid|key|code|sku|slug|symbol|ticker|isbn|iban|handle|username|login)$|_(?:id|uuid|number|code|key|sku|no)$|(?:Id|ID|Number|Code|Key)$/
 const titleKey = /^(?:name|title|label|subject|full_?name|display_?name)$/i
 /** Keys that only wrap the answer. */
-const wrapping =
+const wrappingKey =
   /^(?:result|results|data|response|content|payload|body|items|records|rows|entries|value|values|output|object|hits|list|documents|matches)$/i
 
-/** Keys beside a list that say something about the list. */
+/** Keys beside a list that describe the list. */
 const aboutList = /^(?:status|state|message|query|count|total\w*|num\w*|type|kind|object|title|description)$/i
 
-/** The records of one answer, in its order. */
+/** Returns the records of one answer, in its order. */
 export function recordsIn(question: RecordQuestion, answer: string, isPage: boolean): readonly FactRecord[] {
-  const trees = treesIn(answer, isPage).map(opened)
+  const trees = treesIn(answer, isPage).map(withEmbeddedJson)
   if (trees.length === 0) return []
   const found: FactRecord[] = []
   for (const tree of trees) readTop(tree, "", question, found)
   return found.slice(0, maxRecords)
 }
 
-/** Lines that a program wrote about itself: each is an object that begins with its time or its level. */
+/** True for log output: objects on lines of their own that begin with their time or level. */
 const isLog = (answer: string): boolean => logLine.test(answer) && (answer.match(eachLogLine)?.length ?? 0) >= 2
 const logLine = /^\s*\{"(?:ts|time|timestamp|@timestamp|level|severity)":/
 const eachLogLine = new RegExp(logLine.source, "gm")
@@ -75,8 +75,8 @@ function treesIn(answer: string, isPage: boolean): readonly Tree[] {
   return tables.length > 0 ? tables : readPairLines(answer)
 }
 
-/** An answer in which data stands as text, as the body of a page that was fetched, is read as if it stood there itself. */
-const opened = (tree: Tree): Tree =>
+/** Parses string members that contain JSON, such as the body of a fetched page. */
+const withEmbeddedJson = (tree: Tree): Tree =>
   tree.type !== "record"
     ? tree
     : {
@@ -87,7 +87,7 @@ const opened = (tree: Tree): Tree =>
         }),
       }
 
-/** What stands at the top of an answer: records by themselves, under the name that they or the question give. */
+/** Reads the top level of an answer as records, named by themselves or by the question. */
 function readTop(tree: Tree, under: string, question: RecordQuestion, found: FactRecord[]): void {
   if (found.length >= maxRecords || tree.type === "scalar") return
   if (tree.type === "list") {
@@ -96,14 +96,14 @@ function readTop(tree: Tree, under: string, question: RecordQuestion, found: Fac
       if (item.type === "list") readTop(item, under, question, found)
       if (item.type !== "record") continue
       const head = headOf(item, under, question) ?? titleOf(item)
-      if (head !== undefined) push(found, `${head.name}${askedWith(item, question)}`, fieldsOf(item, head.value))
+      if (head !== undefined) push(found, `${head.name}${dateSuffix(item, question)}`, fieldsOf(item, head.value))
     }
     return
   }
   const wrapped =
-    tree.entries.find(([key, value]) => wrapping.test(key) && value.type !== "scalar") ?? onlyList(tree, question)
+    tree.entries.find(([key, value]) => wrappingKey.test(key) && value.type !== "scalar") ?? onlyList(tree, question)
   if (wrapped !== undefined && isWrap(tree, wrapped[1], question)) {
-    readTop(wrapped[1], wrapping.test(wrapped[0]) ? under : wrapped[0], question, found)
+    readTop(wrapped[1], wrappingKey.test(wrapped[0]) ? under : wrapped[0], question, found)
     return
   }
   const byName = namesAreKeys(tree)
@@ -112,17 +112,17 @@ function readTop(tree: Tree, under: string, question: RecordQuestion, found: Fac
       if (value.type === "record") push(found, nameOf(under, key), fieldsOf(value, key))
     return
   }
-  const head = headOf(tree, under, question) ?? askedFor(question) ?? titleOf(tree)
+  const head = headOf(tree, under, question) ?? requestedRecord(question) ?? titleOf(tree)
   push(found, head?.name ?? question.text, fieldsOf(tree, head?.value ?? ""))
 }
 
-/** The one list of an answer to a question that names nothing: what it found, under whatever key. */
+/** Returns the only list of an answer to a question that names nothing: the results, under whatever key. */
 function onlyList({ entries }: RecordTree, question: RecordQuestion): readonly [string, Tree] | undefined {
   const [list, ...more] = entries.filter(([, { type }]) => type !== "scalar")
-  return list?.[1].type !== "list" || more.length > 0 || askedFor(question) !== undefined ? undefined : list
+  return list?.[1].type !== "list" || more.length > 0 || requestedRecord(question) !== undefined ? undefined : list
 }
 
-/** Does a tree only wrap one of its members: is the rest about how the answer came about, or said of a list whose rows have names of their own? */
+/** True if a tree only wraps one of its members: the rest describes the answer, or a list whose rows have names of their own. */
 function isWrap({ entries }: RecordTree, member: Tree, question: RecordQuestion): boolean {
   const beside = entries.filter(([key, value]) => value !== member && !envelope.test(key) && !aboutList.test(key))
   if (beside.length === 0) return true
@@ -141,7 +141,7 @@ function push(found: FactRecord[], name: string, fields: readonly Field[]): void
   found.push({ name: line, fields: own })
 }
 
-/** An answer that only says that there is nothing, or why not. */
+/** True for an error message such as "not found". */
 const saysNotFound = ({ key, pieces }: Field): boolean =>
   /^(?:message|msg|detail|error|reason|description)$/i.test(key) &&
   /\b(?:not found|no such|denied|unauthori[sz]ed|forbidden|invalid|bad request|not allowed|unknown)\b/i.test(
@@ -151,7 +151,7 @@ const saysNotFound = ({ key, pieces }: Field): boolean =>
 type RecordTree = Extract<Tree, { readonly type: "record" }>
 type Head = { readonly name: string; readonly value: string }
 
-/** A record whose members are all records, under keys that look like names: a map by id. */
+/** True for a map by id: all members are records under keys that look like names. */
 const namesAreKeys = ({ entries }: RecordTree): boolean =>
   entries.length > 0 && entries.every(([key, value]) => value.type === "record" && /[\d@]/.test(key))
 
@@ -163,7 +163,7 @@ const singular = (key: string): string =>
     .toLowerCase()
 
 const nameOf = (sort: string, value: string): string => {
-  const word = wrapping.test(sort) ? "" : singular(sort)
+  const word = wrappingKey.test(sort) ? "" : singular(sort)
   return word === "" || value.toLowerCase().includes(word) ? value : `${word} ${value}`
 }
 
@@ -173,7 +173,7 @@ const stemOf = (key: string): string =>
     .toLowerCase()
     .replace(/_?(?:id|uuid|guid|number|code|key|sku|no|slug|symbol|handle)$/, "")
 
-/** The member that names a record: its own id; of several the one that the list or the tool is about. */
+/** Returns the field that names a record: its own id; of several ids the one that was asked for, or that the list or tool is about. */
 function headOf({ entries }: RecordTree, under: string, { tool, input }: RecordQuestion): Head | undefined {
   const named = entries.filter(
     (entry): entry is readonly [string, Extract<Tree, { readonly type: "scalar" }>] =>
@@ -192,35 +192,35 @@ function headOf({ entries }: RecordTree, under: string, { tool, input }: RecordQ
   return { name: nameOf(sort, text), value: text }
 }
 
-const isName = (text: string): boolean => !filler.test(text) && text.length <= 64 && !/\n/.test(text)
+const isName = (text: string): boolean => !emptyValue.test(text) && text.length <= 64 && !/\n/.test(text)
 
 function titleOf({ entries }: RecordTree): Head | undefined {
   const found = entries.find(([key, value]) => titleKey.test(key) && value.type === "scalar" && isName(value.text))
   return found?.[1].type === "scalar" ? { name: found[1].text, value: found[1].text } : undefined
 }
 
-/** The one thing that was asked for: `get_user_details(user_id)` is answered with that user. */
-function askedFor({ input }: RecordQuestion): Head | undefined {
+/** Returns the one thing that was asked for: `get_user_details(user_id)` is answered with that user. */
+function requestedRecord({ input }: RecordQuestion): Head | undefined {
   const named = scalarsIn(input).filter(
     ([key, value]) =>
       isName(value) &&
       !/\s/.test(value) &&
       !/^\d{4}-\d\d-\d\d/.test(value) &&
-      !narrowing.test(key) &&
+      !narrowingArgument.test(key) &&
       (namingKey.test(key) || (/\d/.test(value) && /[\p{L}_@-]/u.test(value))),
   )
   const [only] = named
   return only === undefined || named.length > 1 ? undefined : { name: nameOf(stemOf(only[0]), only[1]), value: only[1] }
 }
 
-/** Arguments that say where or when something is looked for. */
-const narrowing = /^(?:to|from|in|at|by|via|near|since|until|before|after|start|end|origin|destination)$/i
+/** Arguments for a place or time that narrow a search. */
+const narrowingArgument = /^(?:to|from|in|at|by|via|near|since|until|before|after|start|end|origin|destination)$/i
 
-/** Of a list that was asked for with a date or a number: the same thing has other values on another day. */
-function askedWith({ entries }: RecordTree, { input }: RecordQuestion): string {
+/** Returns the date in a list's request as a suffix for names: the same thing has other values on another day. */
+function dateSuffix({ entries }: RecordTree, { input }: RecordQuestion): string {
   const own = new Set(entries.map(([, value]) => (value.type === "scalar" ? value.text : "")))
   const told = scalarsIn(input).filter(([, value]) => /^\d{4}-\d\d-\d\d/.test(value) && !own.has(value))
-  // The two ends of a stretch of time say of none of its members on which day it is.
+  // The two ends of a date range do not date its members.
   return told.length === 1 ? ` on ${told.map(([, value]) => value).join(" ")}` : ""
 }
 
@@ -231,11 +231,11 @@ const scalarsIn = (input: unknown): readonly (readonly [string, string])[] =>
       )
     : []
 
-/** The fields of a record: scalars, lists of them, and what is set in below it, which stays with its owner. */
+/** Returns the fields of a record: scalars, lists of scalars, and nested values, which stay with their owner. */
 function fieldsOf({ entries }: RecordTree, head: string): readonly Field[] {
   const keys = entries.map(([key]) => key)
   const rows = rowsIn(keys)
-  // Lines of a listing with the same key belong to parts that it does not name.
+  // Repeated keys of a listing belong to parts that it does not name.
   const isOnce = (key: string): boolean => keys.indexOf(key) === keys.lastIndexOf(key)
   return entries
     .filter(([key, value]) => !isNoise(key, value) && !rows.has(key) && isOnce(key))
@@ -249,7 +249,9 @@ function fieldsOf({ entries }: RecordTree, head: string): readonly Field[] {
     })
 }
 
-/** Keys that are counted from nought or one, from so many on, are the rows of a listing: `disk 0`, `disk 1`, … Other numbers are ids. */
+/**
+ * Minimum number of keys that are counted from zero or one for them to be rows of a listing: `disk 0`, `disk 1`, … Other numbers are ids.
+ */
 const leastRows = 6
 
 function rowsIn(keys: readonly string[]): ReadonlySet<string> {
@@ -266,19 +268,19 @@ function rowsIn(keys: readonly string[]): ReadonlySet<string> {
 
 const maxDepth = 3
 
-/** `under`: the key of the field, which says by which of its ids a member goes. */
+/** Formats a value as pieces. `under`: the key of the field, which tells which of its ids names a member. */
 function piecesOf(tree: Tree, depth: number, under = ""): readonly string[] {
   if (tree.type === "scalar") return isShort(tree.text) ? [plain(tree.text)] : []
   if (depth >= maxDepth) return []
-  if (tree.type === "list") return tree.items.slice(0, maxPieces).flatMap((item) => within(item, depth, under))
+  if (tree.type === "list") return tree.items.slice(0, maxPieces).flatMap((item) => piecesOfItem(item, depth, under))
   if (namesAreKeys(tree)) return tree.entries.flatMap(([key, value]) => grouped(value, key, depth))
   return grouped(tree, undefined, depth)
 }
 
-const within = (item: Tree, depth: number, under: string): readonly string[] =>
+const piecesOfItem = (item: Tree, depth: number, under: string): readonly string[] =>
   item.type === "record" ? grouped(item, undefined, depth, under) : piecesOf(item, depth + 1)
 
-/** A small record in one piece: `HAT136 (date 2024-05-20, price 152)`. */
+/** Formats a small record as one piece: `HAT136 (date 2024-05-20, price 152)`. */
 function grouped(tree: Tree, key: string | undefined, depth: number, under = ""): readonly string[] {
   if (tree.type !== "record")
     return piecesOf(tree, depth + 1).map((piece) => (key === undefined ? piece : `${key} ${piece}`))
@@ -298,7 +300,7 @@ function grouped(tree: Tree, key: string | undefined, depth: number, under = "")
   return [head === undefined ? `(${list})` : `${plain(head)} (${list})`]
 }
 
-/** A record of nothing but a name and a value, as settings are often listed: `(GOMEMLIMIT 900MiB)`. */
+/** Formats a record that has only a name and a value, as in lists of settings: `(GOMEMLIMIT 900MiB)`. */
 function pairIn({ entries }: RecordTree): string | undefined {
   const under = (key: RegExp): string | undefined => {
     const found = entries.find(([name, value]) => key.test(name) && value.type === "scalar" && isShort(value.text))?.[1]
@@ -310,32 +312,32 @@ function pairIn({ entries }: RecordTree): string | undefined {
     : undefined
 }
 
-/** A person's name in two fields: whatever else is told of the person stands behind it. */
+/** Returns a person's name from two fields; the person's other fields follow it. */
 function personIn(scalars: readonly (readonly [string, string])[]): string | undefined {
   const under = (pattern: RegExp): string | undefined => scalars.find(([name]) => pattern.test(name))?.[1]
   const [first, last] = [under(/^(?:first|given)_?name$/i), under(/^(?:last|family|sur)_?name$|^surname$/i)]
   return first === undefined || last === undefined ? undefined : `${first} ${last}`
 }
 
-/** A value is a word or a few; a sentence is content. */
+/** True for a value of one or a few words; a sentence is content. */
 const isShort = (text: string): boolean =>
   text.length <= maxValueLength &&
-  !filler.test(text) &&
+  !emptyValue.test(text) &&
   !/[\n\r]/.test(text) &&
   !sentence.test(text) &&
   !markup.test(text)
-/** A piece of a page. */
+/** An HTML or XML tag, which marks a piece of a page. */
 const markup = /<\/?[a-z][a-z\d]{0,12}(?: [a-z-]+=[^>]*)?\/?>/i
 const sentence = /^(?:\S+\s+){3,}\S+[.!?。！？]$|^(?:\S+\s+){9,}\S+$/
 
-/** Signs of ours in a value are replaced, so that a printed record can be read again. */
+/** Replaces characters that have a meaning in the printed form, so that a record can be parsed again. */
 const plain = (text: string): string => oneLine(text, maxValueLength).replace(/; /g, ", ").replaceAll("`", "'")
 
-/** A record on one line: `order W123: status=pending; items=A1 (price 12), B2 (price 9)`. */
+/** Formats a record on one line: `order W123: status=pending; items=A1 (price 12), B2 (price 9)`. */
 export const recordText = ({ name, fields }: FactRecord): string =>
   `${name}: ${fields.map(({ key, pieces }) => `${key}=${pieces.join(", ")}`).join("; ")}`
 
-/** Read a printed record; nothing if the line is none. */
+/** Parses the output of `recordText`; undefined if the line is no record. */
 export function readRecord(line: string): FactRecord | undefined {
   const colon = line.indexOf(": ")
   if (colon < 1) return undefined
@@ -349,7 +351,7 @@ export function readRecord(line: string): FactRecord | undefined {
   return fields.length === 0 ? undefined : { name: line.slice(0, colon), fields }
 }
 
-/** At the commas that stand in no bracket. */
+/** Splits at the commas outside brackets. */
 export function splitPieces(value: string): readonly string[] {
   const pieces: string[] = []
   let [depth, start] = [0, 0]
@@ -365,7 +367,7 @@ export function splitPieces(value: string): readonly string[] {
   return [...pieces, value.slice(start)]
 }
 
-/** The same record as it was and as it is now: a field that was read again takes the place of the old one. */
+/** Merges two versions of a record: newer fields replace older ones. */
 export function joinRecords(older: FactRecord, newer: FactRecord): FactRecord {
   const fields = new Map(older.fields.map((field) => [field.key, field]))
   for (const field of newer.fields) fields.set(field.key, field)

@@ -3,26 +3,26 @@ import { present } from "../../message/present.ts"
 import { xmlAsJson } from "../stages/xml-data.ts"
 import { yamlAsJson } from "../stages/yaml-data.ts"
 
-/** What a tool answered, as far as it is read: its two ends, without what the client prints around them. */
+/** Reads the beginning and end of a tool's output, without what the client prints around it. */
 
-/** Characters read from either end of a tool's output: that is where tools say how it went. */
+/** Number of characters read at either end of a tool's output: that is where tools say how it went. */
 const edge = 4_000
 
-/** The two ends of what a tool answered. `whole` is there only if nothing was left out. */
+/** The beginning and end of an output. `whole` is present only if nothing was left out. */
 export type ResultText = {
   readonly head: string
   readonly tail: string
   readonly whole?: string
   readonly length: number
-  /** What the client prints around it says that it exited well. */
+  /** True if the client's text around it reports exit code 0. */
   readonly exitedWell?: true
 }
 
-/** How an exit code is written that says that it failed, and one that says that it went well. */
+/** An exit code that means failure, and one that means success. */
 export const exit = /\bexit(?:ed)?(?:(?: with)?[ _-]?(?:code|status)"?[:= ]{1,3}| with )([1-9]\d{0,2})\b/i
 export const exitWell = /\bexit(?:ed)?(?: with)?[ _-]?(?:code|status)"?[:= ]{1,3}0\b/i
 
-/** What a client prints before the output of a command: which piece it is, how long it took, how it exited. */
+/** What a client prints before a command's output: its chunk id, duration and exit code. */
 const envelope =
   /^(?:(?:Chunk ID|Wall time|Exit code|Process (?:exited|running)|Original token count|Total output lines)\b[^\n]{0,120}\n){1,8}Output:\n?/
 
@@ -30,14 +30,14 @@ const envelopeIn = (text: string): string =>
   (/^[CWEPOT]/.test(text) ? envelope.exec(text.slice(0, 1_000)) : null)?.[0] ??
   cellHead.exec(text.slice(0, 400))?.[0] ??
   ""
-/** What a notebook prints before the output of a cell, and other runners before that of a command: how it exited, how long it took. */
+/** What a notebook prints before a cell's output, and other runners before a command's: its exit code and duration. */
 const cellHead =
   /^(?:In \[\d{1,5}\]|Cell(?: \[?\d{1,5}\]?)?) (?:executed|ran|finished|completed) in [\d.]{1,12} ?m?s[^\n]{0,60}\n|^(?:(?:exit[_ ]?code|return[_ ]?code|rc|duration|elapsed|took|pid|cwd)[:=] ?[^\s,;]{1,60}[,; ]{0,3}){1,4}\n(?:[-=<[ ]{0,5}(?:stdout|output)[-=>\]: ]{0,5}\n)?/i
 
-/** An output without what the client prints around it. */
+/** Returns an output without what the client prints around it. */
 export const withoutEnvelope = (text: string): string => fieldsIn(text)?.printed ?? text.slice(envelopeIn(text).length)
 
-/** Some clients print a command, its output and how it exited as fields, each on a line of its own, some of them between tags. */
+/** Parses the output of clients that print a command, its output and its exit code as fields, one per line, some of them between tags. */
 function fieldsIn(text: string): { readonly printed: string; readonly code?: string } | undefined {
   const told = text.startsWith("<") ? (betweenTags.exec(text)?.[1] ?? text) : text
   const isBare = told.startsWith("Output: ")
@@ -50,7 +50,7 @@ function fieldsIn(text: string): { readonly printed: string; readonly code?: str
   const rest = told.slice(head.length)
   const end = fieldsEnd.exec(rest.slice(-maxFields))?.[0] ?? ""
   if (isBare && end === "") return told === text ? undefined : { printed: told }
-  // A client that gives no command gives no code of a command that went well.
+  // A client that prints no command omits the exit code of a successful one.
   const isWell = isBare && end.includes("PGID: ") && !/(?:^|\n)(?:Error|Exit Code|Signal): /.test(end)
   const code = /(?:^|\n)Exit Code: (-?\d{1,3})/.exec(end)?.[1] ?? (isWell ? "0" : undefined)
   const error = /(?:^|\n)(?:Error|Stderr): (?!\((?:none|empty)\))([^\n]{1,2000})/.exec(end)?.[1]
@@ -63,29 +63,29 @@ const fieldsHead = /^Command: [\s\S]{0,5000}?\n(?:Directory: [^\n]{0,400}\n)?(?:
 const fieldsEnd =
   /(?:(?:^|\n)(?:Error|Stderr|Exit Code|Signal|Background PIDs|Process Group PGID|PGID|Command Group PGID): ?[^\n]{0,2000}){1,7}\s*$/
 
-/** The process that goes on behind a command, by the id under which its output is fetched later. */
+/** Returns the id of a process that continues in the background, under which its output is fetched later. */
 export const runningIn = ({ head, tail }: ResultText): string | undefined =>
   (running.exec(head.slice(0, 400)) ?? running.exec(tail.slice(-400)))?.[1]
 const running =
   /\b(?:running with session ID|running in (?:the )?background(?: \(| with )ID:?|background (?:process|task|job) ID:?)\s{0,2}([\w-]{1,40})/i
 
-/** Does it only say that the process goes on? */
+/** True if the output only says that the process still runs. */
 export const isRunning = ({ head }: ResultText): boolean => /^\s{0,8}<status>\s?running\b|^Status: running\b/.test(head)
 
 const bareText = (part: Part): string =>
   part.type === "text" ? part.text : part.type === "document" ? (part.text ?? "") : ""
 
-/** What a client prints behind the output of a command: `[exit_code=0 elapsed=3.7s]`. */
+/** What a client prints after a command's output: `[exit_code=0 elapsed=3.7s]`. */
 const closing =
   /\n?^[[(<](?:(?:exit[_ ]?(?:code|status)|returncode|rc|elapsed|duration|took|wall[_ ]time|time)[=: ]{1,2}[^\s\])>]{1,20}[, ]{0,2}){1,4}[\])>]\s*$/im
 
-/** The same in sentences: `[The command completed with exit code 0.]`, and a line each on where it ran and with what. */
+/** The same as sentences in brackets: `[The command completed with exit code 0.]`, and further lines on where and how it ran. */
 const closingLines = /(?:(?:^|\n)\[[^\][\n]{3,300}\][ \t]*){1,6}\s*$/
 
 const withExitCode = (printed: string, code: string | undefined): string =>
   code === undefined ? printed : `${printed}\nExit code: ${code}`
 
-/** Read the ends of an output without joining what lies between. */
+/** Reads the beginning and end of a result, unwrapped from what the client prints around it. */
 export function resultText({ content }: ToolResultPart): ResultText {
   const told = content.length === 1 && content[0] !== undefined ? bareText(content[0]) : joined(content)
   const error = told.includes("error>") ? taggedError.exec(told)?.[2] : undefined
@@ -110,26 +110,26 @@ export function resultText({ content }: ToolResultPart): ResultText {
   return code === undefined && exitWell.test(around) ? { ...printed, exitedWell: true } : printed
 }
 
-/** A client that says between tags what went wrong, and nothing else. */
+/** An error that a client prints between tags and without anything else. */
 const taggedError = /^\s*<((?:tool_use_|tool_)?error)>([^<]{1,4000})<\/\1>\s*$/i
 
-/** Characters at the end that are looked at for it. */
+/** Number of characters at the end in which the client's closing text is looked for. */
 const maxClosing = 800
 
 const joined = (content: readonly Part[]): string => content.map(bareText).join("\n")
 
-/** What an interface prints behind every output: where it stands, and its prompt. */
+/** What an interactive interface prints after every output: its state and prompt. */
 const prompt =
   /(?:(?:^|\n)\s{0,8}\([A-Z][\w ]{2,30}: [^\n()]{0,200}\)){0,6}(?:^|\n)\s{0,8}[\w@:~/.-]{0,60}[$#>]\s{0,8}$/
 
-/** How a terminal is told to change colours, each back to the usual one at the end; the escape sign before it may be lost. */
+/** Terminal colour codes; the escape character before them may be lost. */
 const colour = new RegExp(`${String.fromCharCode(27)}?\\[\\d{1,3}(?:;\\d{1,3}){0,4}m`, "g")
 
-/** What an agent that acts in its text is shown of a command: its exit code between tags, and its output between others. */
+/** The exit code and output between tags that an agent without tool calls is shown. */
 const coded = /^\s{0,8}<(returncode|exit_?code)>(-?\d{1,3})<\/\1>\s{0,8}(?:<(output\w{0,8})>\n?)?/i
 const codedEnd = /\n?<\/output\w{0,8}>\s*$/i
 
-/** The ends of any text that answers a command. */
+/** Reads the beginning and end of a text that answers a command. */
 export function textEnds(given: string): ResultText {
   const [around, , code] = given.includes("code>") ? (coded.exec(given.slice(0, 200)) ?? []) : []
   if (around === undefined) return endsOf(given)
@@ -144,7 +144,7 @@ function endsOf(output: string): ResultText {
   return text.length <= 2 * edge ? { ...ends, whole: text } : ends
 }
 
-/** How far from the end a prompt is sought. */
+/** Number of characters at the end in which a prompt is looked for. */
 const maxPrompt = 800
 
 function withoutPrompt(output: string): string {

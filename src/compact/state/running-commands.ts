@@ -7,10 +7,10 @@ import { maxQuoted } from "./outcome-of.ts"
 import { isRunning, resultText, runningIn } from "./result-text.ts"
 import type { OpenCall } from "./value-notes.ts"
 
-/** Commands that go on in the background, by the id under which their output is fetched, and what that showed last. */
+/** Background commands by the id under which their output is fetched, with the last line of output seen. */
 export type RunningCommands = Map<string, { readonly open: OpenCall; readonly seen?: string }>
 
-/** The command whose output a call fetches by the id of its process, and nothing else; one that ends it brings none. */
+/** Returns the background command whose output a call fetches; undefined for a call that sends input or ends the command. */
 export function fetchedBy(running: RunningCommands, { tool, input }: ToolCallPart): OpenCall | undefined {
   if (running.size === 0 || typeof input !== "object" || input === null || stops.test(nameWords(tool).join(" ")))
     return undefined
@@ -21,7 +21,7 @@ export function fetchedBy(running: RunningCommands, { tool, input }: ToolCallPar
   return id === undefined ? undefined : running.get(String(id))?.open
 }
 
-/** Does a command go on after this result? Then it is not told how it ended. */
+/** True if a command still runs after this result, so that it has no outcome yet. */
 export function goesOn(running: RunningCommands, open: OpenCall, result: ToolResultPart): boolean {
   const [known] = [...running].find(([, one]) => one.open === open) ?? []
   const text = resultText(result)
@@ -36,7 +36,7 @@ export function goesOn(running: RunningCommands, open: OpenCall, result: ToolRes
   return true
 }
 
-/** The last line of an output that says something; what a harness says of the process itself is none. */
+/** Returns the last telling line of an output, without what the harness prints about the process. */
 function lastLineOf(result: ToolResultPart): string | undefined {
   const line = resultText(result)
     .tail.split("\n")
@@ -46,7 +46,7 @@ function lastLineOf(result: ToolResultPart): string | undefined {
 const ofProcess =
   /^\W*(?:Chunk ID|Wall time|Process running|Original token count|Output|Command running in (?:the )?background)\b/i
 
-/** A notice of the harness that a command in the background has ended, with its exit code if it names one. */
+/** Returns the background commands that a harness's notice says have ended, and whether they failed. */
 export function endedBy(running: RunningCommands, notice: string): readonly EndedCommand[] {
   if (running.size === 0 || !ends.test(notice)) return []
   return [...running].flatMap(([id, { open, seen }]): readonly EndedCommand[] => {
@@ -62,8 +62,8 @@ type StoppedCommand = { readonly id: string; readonly open: OpenCall }
 type EndedCommand = StoppedCommand & { readonly failed: boolean; readonly line: string | undefined }
 
 /**
- * A call that names the id of a command in the background reads what it has printed, or ends it: the commands that it ended. What is
- * written down, in a list or a file, may name it as well.
+ * Handles a call that names a background command: reads its latest output, or returns it if the call ended it. Task lists and written
+ * files may name a command without touching it.
  */
 export function lookInto(
   running: RunningCommands,
@@ -91,10 +91,10 @@ export function lookInto(
   }
   return ended
 }
-/** By name, or by the sign that a terminal sends for it. */
+/** Matches a call that ends a process, by name or by the control character that a terminal sends. */
 const stops = /\\u000[34]|(?:^|[^\p{L}])(?:p?kill(?:all)?|stop|terminate|cancel|abort)(?![\p{L}])/iu
 
-/** What still runs: whoever goes on has to come back to it. A server that was started again is told as it runs now. */
+/** Drafts of commands that still run and have to be checked later. Of a server started again only the latest run is told. */
 export const runningDrafts = (running: RunningCommands): readonly NoteDraft[] =>
   [...running].flatMap(([id, { open, seen }], n, all): readonly NoteDraft[] => {
     const { deed, doing } = open

@@ -4,14 +4,14 @@ import type { FactRecord } from "./records.ts"
 import lists from "./value-words.json" with { type: "json" }
 
 /**
- * Values in what calls wrote and ran: settings of a written file under their names, and of programs the files that they name and what they
- * define, which an interpreter still knows. The owner is the file, or the tool that was given the program.
+ * Values in what calls wrote and ran: named settings of a written file; of programs the paths that they name and what they define, which
+ * an interpreter still knows. The owner is the file, or the tool that ran the program.
  */
 export type SourceValue = { readonly key: string; readonly value: string }
 
-/** Longer texts are read up to here. */
+/** Maximum number of characters read of a text. */
 const maxSourceText = 60_000
-/** A shorter argument stands in the line of its call. */
+/** Minimum length of a program: a shorter argument stands whole in the line of its call. */
 const minProgramLength = 60
 const maxKeyLength = 40
 const maxValueLength = 48
@@ -29,13 +29,13 @@ const filePath = new RegExp(
 /** One slash between two words (`and/or`) makes no path. */
 const isPath = /^[~./]|\.\w|\/.*\//
 
-/** What a program defines where no block begins: functions, classes and variables. */
+/** Top-level definitions of a program: functions, classes and variables. */
 const defined =
   /^(?:export |async |pub |static ){0,3}(?:(?:def|class|function|fn|func|struct|enum|interface)\s{1,4}([A-Za-z_$][\w$]{2,40})|(?:const |let |var )?([A-Za-z_$][\w$]{2,40})\s{0,4}=(?![=~>]))/gm
 
 /**
- * A name and its value in source text of any language: `padding: 50px`, `PORT=3000`, `"version": "1.2"`, `const limit = 25 * 60`. What a
- * program passes to a function under a name is no setting of its own.
+ * A name and its value in source text of any language: `padding: 50px`, `PORT=3000`, `"version": "1.2"`, `const limit = 25 * 60`. A named
+ * argument of a function call is no setting.
  */
 const settingStart =
   /(?:^[ \t]{0,40}(?:-[ \t]+)?(?:(?:export|const|let|var|val|final|static|public|private|protected|readonly|set|local|ENV)[ \t]+){0,4}|[{;]\s{0,40}|[,(]\s{0,40}(?!\w{1,40}=))/
@@ -50,22 +50,22 @@ const isTelling = (value: string): boolean =>
   !/^(?:# |:)/.test(value) &&
   value.split(" ", maxWords + 1).length <= maxWords
 
-/** Devices, and what browsers call themselves. */
+/** Devices, ratios, numbers and user agents, which look like paths. */
 const noFile = /^\/dev\/|^\/?\p{L}{1,4}\/[\d.]+$|^[A-Z][A-Za-z]+\/\d[\d.]*$|^[\d.,+*/()-]+$|^\d+\//u
 
-/** Words of one setting: more of them are a sentence. */
+/** Maximum number of words in a setting: more of them are a sentence. */
 const maxWords = 4
-/** A name with more values in one text is a column of a table, and each value belongs to its row. */
+/** Maximum number of values of one name: with more it is a column of a table, and each value belongs to its row. */
 const maxSettings = 3
 
-/** The values that a written text sets, under their names. */
+/** Returns the named values that a written text sets. */
 export function settingsIn(text: string): readonly SourceValue[] {
   const found = settingPairs(text)
   const each = Map.groupBy(found, ({ key }) => key)
   return found.filter(({ key }) => new Set(each.get(key)?.map(({ value }) => value)).size <= maxSettings)
 }
 
-/** The cells of a row of a table, if a line is one. */
+/** Returns the cells of a table row; empty if the line is none. */
 export const cellsOf = (row: string): readonly string[] =>
   /^\s{0,8}\|.*\|\s*$/.test(row)
     ? row
@@ -75,7 +75,7 @@ export const cellsOf = (row: string): readonly string[] =>
         .map((cell) => cell.replaceAll("**", "").trim())
     : []
 
-/** The rows of a small table, each under its first cell: what somebody writes down in a table is what was found out. */
+/** Returns the rows of a small table, each under its first cell: written tables hold findings. */
 export function tableRows(text: string): readonly SourceValue[] {
   if (!text.includes("\n|")) return []
   const lines = text
@@ -93,7 +93,7 @@ export function tableRows(text: string): readonly SourceValue[] {
 const maxRows = 16
 
 const tableStart = "table in "
-/** The owner of such rows, and whether a record is one of them. */
+/** Owner name of table rows, and the test for it. */
 export const tableName = (path: string): string => `${tableStart}${path}`
 export const isTable = (record: string): boolean => record.startsWith(tableStart)
 
@@ -102,7 +102,7 @@ const settingPairs = (text: string): readonly SourceValue[] =>
     isTelling(value.trim()) && !value.startsWith("//") ? [{ key, value: value.trim() }] : [],
   )
 
-/** What a program names and defines. */
+/** Returns the paths that a program names and what it defines. */
 export function programValues(text: string): readonly SourceValue[] {
   if (text.length < minProgramLength) return []
   const read = text.slice(0, maxSourceText)
@@ -118,7 +118,7 @@ export function programValues(text: string): readonly SourceValue[] {
 
 /** All values of one owner, newest last. */
 export type SourceState = {
-  /** Of each value, how often it came up. */
+  /** How often each value occurred. */
   readonly values: Map<string, Map<string, number>>
   readonly sources: string[]
   at: number
@@ -139,11 +139,14 @@ export function addValues(state: SourceState, values: readonly SourceValue[]): v
   }
 }
 
-/** Sizes, colours and what else a style sheet sets: whoever comes back to a file that was left reads them there. */
+/** Style settings, left out of files that are no longer worked on: they can be read there. */
 const styleName = new RegExp(`^(?:${anyOf(lists.styleGroups)}-[a-z-]+|${anyOf(lists.styleNames)})$`)
 const styling = /(?:^|\s)-?[\d.]+(?:px|r?em|v[hw]|fr)(?=\s|$)|^\s*#[\da-f]{3,8}\s*$|\b(?:ease|solid|cubic-bezier)\b/i
 
-/** The record of an owner: what came up most often first, and of that the newest. `isLeft`: was something else worked on since? */
+/**
+ * Returns the record of an owner: the most frequent values first, and among those the newest. `isLeft`: the file was not written again for
+ * long.
+ */
 export function sourceRecord(name: string, { values }: SourceState, isLeft = false): FactRecord | undefined {
   const fields = [...values]
     .slice(-maxKeys)
@@ -161,7 +164,7 @@ export function sourceRecord(name: string, { values }: SourceState, isLeft = fal
   return fields.length === 0 ? undefined : { name: oneLine(name.replaceAll(": ", ":"), 160), fields }
 }
 
-/** The texts of a call's arguments that are written or run; what an edit takes out is not among them. */
+/** Returns the argument texts of a call that are written or run, without those that an edit removes. */
 export function sourceTexts(input: unknown): readonly string[] {
   if (typeof input === "string") return [withoutRemoved(input)]
   if (typeof input !== "object" || input === null) return []
@@ -172,7 +175,7 @@ export function sourceTexts(input: unknown): readonly string[] {
   })
 }
 
-/** What a text as `sourceTexts` has it writes to each of several files: a patch says which; where only one is meant, it is all for that one. */
+/** Splits a text of `sourceTexts` by file: a patch names them; with a single path, the whole text belongs to it. */
 export function eachWritten(text: string, paths: readonly string[]): ReadonlyMap<string, string> {
   const [only = "", ...others] = paths
   if (others.length === 0) return new Map([[only, text]])
@@ -184,6 +187,6 @@ export function eachWritten(text: string, paths: readonly string[]): ReadonlyMap
 }
 const patchHead = /^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+ (?:b\/)?)(.*)\n/m
 
-/** Of a patch, what it puts in. */
+/** Returns only the added lines of a patch. */
 const withoutRemoved = (text: string): string =>
   /^(?:\*\*\* Begin Patch|--- |diff |@@ )/m.test(text) ? text.replace(/^-.*\n?/gm, "").replace(/^\+/gm, "") : text

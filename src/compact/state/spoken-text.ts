@@ -5,12 +5,12 @@ import { createPerObject } from "../../message/recall.ts"
 import { asidesIn, withoutBracketNotes } from "../../rules/own-words.ts"
 import { maxTagLength } from "./written-command.ts"
 
-/** What a user's message says that the user wrote: without what the client put into it or around it. */
+/** Finds the user's own words in a message, without what the client put into it or around it. */
 
-/** A digest of ours that came back in a message: its lines go their own way. */
+/** Beginning of one of our digests in a message, which is read separately. */
 export const ownDigest = '<summary by="holdfast"'
 
-/** A command of the client that the user called by its name, with what was put behind it. */
+/** A client command that the user called by name, and its arguments. */
 const calledCommand = /<command-name>([^<]{1,200})<\/command-name>/
 const commandArguments = /<command-args>([\s\S]{0,4000}?)<\/command-args>/
 
@@ -20,16 +20,16 @@ const noticeStarts = anyOf(
   "this is the [\\w ]{2,20}(?:cli|code)\\. we are setting up the context|\\[image:?\\s",
   "contents of (?:the )?(?:file|directory)|called the \\w+ tool|result of calling",
 )
-/** Words that a client puts into the user's mouth, whole messages of them: notices, captions of what a command brought along. */
+/** Messages that the client writes in the user's role: notices, and captions of what a command included. */
 const notices = new RegExp(`^\\s*${noticeStarts}`, "i")
 
-/** A file of instructions that a client puts before the user's words, between two lines of its own. */
+/** A file of instructions that a client puts before the user's words, between two marker lines. */
 const contextFile = /^-{2,4} Context from: [^\n]{1,200}$[\s\S]{0,100000}?^-{2,4} End of Context from: [^\n]{1,200}$/gm
 
-/** What a client says before the text of a command or skill that it expands. */
+/** What a client prints before the text of an expanded command or skill. */
 const caption = /^\s*<command-message>[^<]{0,400}<\/command-message>\s*(?!<command-)/
 
-/** What the user wrote in a text: a command that was called by its name, and nothing that the client put around it. */
+/** Returns the user's words in a text: a called command with its arguments, and nothing that the client added. */
 function spokenBy(given: string): string {
   const own = given.includes("End of Context from: ") ? given.replace(contextFile, "").trim() : given
   const text = withoutBracketNotes(own.replace(caption, ""))
@@ -40,7 +40,7 @@ function spokenBy(given: string): string {
   let spoken = ""
   let from = 0
   for (const { start, end } of asidesIn(text)) {
-    // What the user pastes between tags is shortened later; what a client puts there is nobody's words.
+    // Tags that the user pasted stay, and are shortened later; the client's are nobody's words.
     if (!isClients(text.slice(start, start + maxTagLength))) continue
     spoken += text.slice(from, start)
     from = end
@@ -55,7 +55,7 @@ const isClients = (opening: string): boolean =>
     opening,
   )
 
-/** The user's own words in a message. */
+/** Returns the user's own words in a message. */
 export const spokenIn = createPerObject(({ role, parts }: Message): string => {
   const texts = parts.flatMap((part) => (part.type === "text" && channelOf(role, part) === "user" ? [part.text] : []))
   return texts
@@ -64,6 +64,6 @@ export const spokenIn = createPerObject(({ role, parts }: Message): string => {
     .join("\n")
 })
 
-/** Does the client answer the command by itself, with its output behind it? Then it asks the model for nothing. */
+/** True if the client runs the command itself and prints its output, so that nothing is asked of the model. */
 const isOwnCommand = (text: string, next: string): boolean =>
   calledCommand.test(text) && `${text}\n${next.slice(0, maxTagLength)}`.includes("<local-command-stdout>")

@@ -1,27 +1,27 @@
 import { type LineState, maxLineLength, oneLine } from "../summary/summary.ts"
-import type { Doing } from "./work.ts"
+import type { MessagePosition } from "./work.ts"
 
-/** The agent's own list of what is to do, written whole or kept item by item, and since when each item stands on it. */
+/** The agent's own task list, written whole or kept item by item, with the message index at which each item was added. */
 export type TaskList = {
-  tasks: { readonly items: readonly Task[]; readonly doing: Doing } | undefined
-  /** The most messages between two times that it was touched. */
+  tasks: { readonly items: readonly Task[]; readonly doing: MessagePosition } | undefined
+  /** Largest number of messages between two updates. */
   longestRest: number
-  /** Where each item of a list stood first. */
+  /** Message index at which each item was added. */
   readonly begun: Map<string, number>
 }
 
 export const createTaskList = (): TaskList => ({ tasks: undefined, longestRest: 0, begun: new Map() })
 
-/** An item of the assistant's own list. */
+/** An item of the agent's task list. */
 export type Task = {
   readonly text: string
   readonly state: LineState
-  /** By which the agent names it, and where it was last heard of, in a list that is kept item by item. */
+  /** Only in a list kept item by item: the agent's id of the item, and where it was last updated. */
   readonly id?: string
-  readonly doing?: Doing
+  readonly doing?: MessagePosition
 }
 
-/** What one call says of one item: a new one has no id before its result tells one. */
+/** What one call changes about one item; a new item has no id before its result gives one. */
 export type TaskChange = {
   readonly id?: string
   readonly text?: string
@@ -29,7 +29,7 @@ export type TaskChange = {
   readonly isGone: boolean
 }
 
-/** Items of one list: longer ones are a backlog, and the first open ones matter. */
+/** Maximum number of items of a list: a longer one is a backlog, of which the first open items matter. */
 const maxTasks = 40
 
 const textKeys = ["content", "step", "title", "task", "description", "text", "subject", "name"]
@@ -40,7 +40,7 @@ const openState = /^(?:in[_ -]?progress|active|doing|started|current|wip)$/i
 
 const isRecord = (value: unknown): value is object => typeof value === "object" && value !== null
 
-/** The tasks in the input of a tool that keeps a list: the first list of records with a text each, or a text with checkboxes. */
+/** Returns the tasks in the input of a list tool: the first list of records with a text and a state each, or a text with checkboxes. */
 export function tasksIn(input: unknown): readonly Task[] {
   if (typeof input === "string") return checkboxesIn(input)
   if (!isRecord(input)) return []
@@ -61,7 +61,7 @@ function taskOf(item: unknown): readonly Task[] {
   if (!isRecord(item)) return []
   const state = stateKeys.map((key): unknown => Reflect.get(item, key)).find((value) => value !== undefined)
   const known = textKeys.map((key): unknown => Reflect.get(item, key)).find((value) => typeof value === "string")
-  // Whatever its key: what an item says beside its state is longer than that, and not an id.
+  // Under unknown keys, the text is a string with a blank other than the state, so not an id.
   const found =
     known ?? Object.values(item).find((value) => typeof value === "string" && value !== state && /\s/.test(value))
   if (typeof found !== "string" || found.trim() === "" || state === undefined) return []
@@ -71,7 +71,7 @@ function taskOf(item: unknown): readonly Task[] {
 const idKeys = ["taskId", "task_id", "todoId", "todo_id", "id"]
 const goneState = /^(?:deleted|removed)$/i
 
-/** The item that a call makes or changes. */
+/** Returns the item that a call creates or changes. */
 export function taskChangeIn(input: unknown): TaskChange {
   const textUnder = (keys: readonly string[]): string | undefined => {
     const found = isRecord(input) ? keys.map((key): unknown => Reflect.get(input, key)) : []
@@ -87,12 +87,12 @@ export function taskChangeIn(input: unknown): TaskChange {
   }
 }
 
-/** Write down what a call says of an item; `told` is the id that its result gives a new one. */
+/** Records a change of one item; `told` is the id that the result gives a new item. */
 export function recordTask(
   list: TaskList,
   { id: named, text, state, isGone }: TaskChange,
   told: string | undefined,
-  doing: Doing,
+  doing: MessagePosition,
 ): void {
   const items = list.tasks?.items ?? []
   const id = named ?? told
@@ -113,10 +113,10 @@ const stateOf = (word: string): LineState =>
 
 const checkbox = /^[ \t]{0,12}(?:[-*+]|\d{1,3}[.)])[ \t]{1,3}\[([ xX✓✔~-])\][ \t]{1,3}(\S.{0,600})$/
 
-/** How much of a text is read for checkboxes. */
+/** Maximum number of characters read for checkboxes. */
 const maxRead = 40_000
 
-/** Lines with a checkbox: `- [x] done`, `- [ ] to do`. */
+/** Returns the checkbox items of a text: `- [x] done`, `- [ ] to do`. */
 export function checkboxesIn(text: string): readonly Task[] {
   if (!text.includes("[")) return []
   const tasks: Task[] = []
@@ -128,8 +128,11 @@ export function checkboxesIn(text: string): readonly Task[] {
   return tasks
 }
 
-/** The list as it stands now. One that is written anew words its items anew: what is new on it was begun with what is gone undone. */
-export function keepTasks(list: TaskList, items: readonly Task[], doing: Doing): void {
+/**
+ * Replaces the list. If a rewritten list shares an item with the old one, new items inherit the start of items that disappeared undone,
+ * because they may be rewordings.
+ */
+export function keepTasks(list: TaskList, items: readonly Task[], doing: MessagePosition): void {
   const before = list.tasks?.items ?? []
   const isSame = before.some((old) => items.some(({ text }) => isReworded(old.text, text)))
   const left = before.filter((old) => isToDo(old) && !items.some(({ text }) => text === old.text))
@@ -140,11 +143,11 @@ export function keepTasks(list: TaskList, items: readonly Task[], doing: Doing):
   for (const { text } of items) if (!kept.has(text) || !list.begun.has(text)) list.begun.set(text, begun)
 }
 
-function noteRest(list: TaskList, { at }: Doing): void {
+function noteRest(list: TaskList, { at }: MessagePosition): void {
   if (list.tasks !== undefined) list.longestRest = Math.max(list.longestRest, at - list.tasks.doing.at)
 }
 
-/** Do two items say the same, or one of them most of the other in fewer words? */
+/** True if two items say the same, or the longer one has most words of the shorter. */
 function isReworded(one: string, other: string): boolean {
   if (one === other) return true
   const [few = [], many = []] = [one, other].map(wordsIn).toSorted((a, b) => a.length - b.length)
@@ -155,12 +158,12 @@ const [leastWords, mostWords] = [3, 0.75]
 
 export const isToDo = ({ state }: Task): boolean => state === "open" || state === "next"
 
-/** Messages of the user, and messages of all, after which a list that nobody touched says nothing of how things stand. */
+/** Minimum numbers of user messages and of all messages without an update after which a list no longer shows the state of the work. */
 const [heardSince, messagesSince] = [3, 40]
-/** One that is kept may rest so many times as long as it did before. */
+/** Factor by which a pause may exceed the longest earlier one. */
 const restsLonger = 2
 
-/** Was the list left as it was, while the user and the work went on? `heard`: where the user spoke. */
+/** True if the list was not updated while the user and the work went on. `heard`: indexes of the user's messages. */
 export function isListLeft({ tasks, longestRest }: TaskList, heard: readonly number[], end: number): boolean {
   if (tasks === undefined) return false
   const { at } = tasks.doing
@@ -170,7 +173,7 @@ export function isListLeft({ tasks, longestRest }: TaskList, heard: readonly num
   )
 }
 
-/** Where the first item was put on the list that is still to be done; nothing where all are done or there is no list. */
+/** Returns the index at which the oldest open item was added; undefined if there is none. */
 export function openSince({ tasks, begun }: TaskList): number | undefined {
   const open = tasks?.items.filter(isToDo) ?? []
   const places = open.flatMap(({ text }) => begun.get(text) ?? [])

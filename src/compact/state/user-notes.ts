@@ -11,7 +11,7 @@ import lists from "./cue-words.json" with { type: "json" }
 import { corrects, halts, objects, redoes, requests, sentencesOf, withdraws } from "./cues.ts"
 import { admits, type NoteDraft } from "./note-draft.ts"
 
-/** Said by the user at this place, after the assistant's last question, if there was one. */
+/** A message of the user, with the assistant's question before it, if there was one. */
 type UserStatement = {
   readonly text: string
   readonly at: number
@@ -19,46 +19,49 @@ type UserStatement = {
   readonly asked?: {
     readonly text: string
     readonly source: string
-    /** The user's words name what was asked by its letter, however much they say. */
+    /** True if the reply names items of the question by their letters, however long the reply is. */
     readonly isNamed?: boolean
   }
-  /** Did the assistant wait for the user, with or without a question? */
+  /** True if the assistant waited for the user, with or without a question. */
   readonly answers?: boolean
-  /** Had the assistant done something since the user spoke before, and said its last word on it without asking for anything? */
+  /**
+   * True if the assistant had worked since the user's previous message without a failed change at the end, and ended its turn without a
+   * question.
+   */
   readonly isServed: boolean
-  /** The assistant said that something of it cannot be, or is to come. */
+  /** True if the assistant declined part of it or put it off. */
   readonly isUnsettled?: true
 }
 
-/** What the user said so far, in order. */
+/** The user's messages so far, in order. */
 export type UserTalk = UserStatement[]
 
 export const createUserTalk = (): UserTalk => []
 
 const worths: Readonly<Partial<Record<NoteKind, number>>> = { wish: 9, correction: 7, request: 7, reply: 5 }
 
-/** An answer of so few characters means nothing without its question. */
+/** Maximum length of an answer that means nothing without its question. */
 const bareAnswer = 60
 
-/** Wishes taken out of one long message: a page of rules is the business of whoever keeps rules. */
+/** Maximum number of wishes taken from one message: a whole page of rules is left to the rule ledger. */
 const maxWishes = 12
 
-/** Courtesies: nobody needs them to continue. */
+/** Courtesies, which nobody needs to continue the work. */
 const courtesy = anyOf(lists.courtesies)
 const idle = new RegExp(`^(?:\\[[^\\][]{1,60}\\])?\\W*${courtesy}(?:\\W+${courtesy}){0,3}\\W*$`, "iu")
 
-/** How the talk stands: does the assistant wait for an answer, or has it said its last word? */
-type Standing = {
+/** State of the conversation: `asked`: the assistant waits for an answer; `ended`: its last message called no tool. */
+type ConversationState = {
   readonly asked: boolean
   readonly ended: boolean
-  /** Where the assistant put the first item on its list that is still to be done. */
+  /** Index at which the oldest open item was put on the assistant's task list. */
   readonly openSince?: number
-  /** Did a call or the assistant name this after so many messages? */
+  /** True if a call or the assistant mentioned this name after the given message. */
   readonly namedSince: (name: string, at: number) => boolean
 }
 
-/** The user's messages as notes, each verbatim and with a state: what is open, done, waits for an answer, or was taken back. */
-export function userNotes(talk: UserTalk, standing: Standing): readonly NoteDraft[] {
+/** Notes of the user's messages, each verbatim and with a state: open, done, waiting for an answer, or withdrawn. */
+export function userNotes(talk: UserTalk, standing: ConversationState): readonly NoteDraft[] {
   const read = talk.map((said) => ({ said, words: readWords(said.text) }))
   const kinds = read.map(({ said, words }, n): NoteKind => {
     if (n === 0) return "request"
@@ -68,49 +71,50 @@ export function userNotes(talk: UserTalk, standing: Standing): readonly NoteDraf
   return read.flatMap(({ said, words }, n) => drafts(said, words, kinds[n] ?? "reply", states[n] ?? "said"))
 }
 
-/** Where the user last asked for something new after the assistant had said its last word on what was asked before; -1 if nowhere. */
+/** Returns the index of the user's latest new request after the assistant had finished what was asked before; -1 if there is none. */
 export const newestRequest = (talk: UserTalk): number =>
   talk.findLast((said) => {
     const words = readWords(said.text)
     return said.isServed && !words.goesOn && kindAmong(said, words) === "request"
   })?.at ?? -1
 
-/** A yes or no before anything else. */
+/** A yes or no at the beginning. */
 const verdict = new RegExp(`^\\W*${anyOf(lists.verdicts)}(?![\\p{L}\\p{N}])`, "iu")
 
-/** Does it say yes to something, first or last? */
+/** True if the text agrees, at its beginning or end. */
 export const agrees = (text: string): boolean => agreed.test(text) || (verdict.test(text) && !refuses.test(text))
 const refuses = /^\W*(?:no|nope|nein|non|нет|不|いいえ|아니)/iu
 const agreed =
   /(?<![\p{L}])(?:agreed|i agree|fine|deal|accepted|approved|einverstanden|passt|abgemacht|d['’]accord|entendu|de acuerdo|vale|combinado|va bene)\W*$/iu
 
-/** Does it take something that was proposed: with a yes, or as one's choice? */
+/** True if the text accepts a proposal, by agreeing or by choosing. */
 export const accepts = (text: string): boolean => !refuses.test(text) && (agrees(text) || chooses.test(text))
 const chooses = new RegExp(`(?<![\\p{L}])${anyOf(lists.chooses)}(?![\\p{L}])|${anyOf(lists.choosesIdeographic)}`, "iu")
 
-/** Words that stand for something said before, and a verdict on it. */
+/** Words that refer back to something said before, or give a verdict on it. */
 export const leansOn = new RegExp(
   `${verdict.source}|(?<![\\p{L}])${anyOf(lists.leansOn)}(?![\\p{L}])|${anyOf(lists.leansOnIdeographic)}`,
   "iu",
 )
 
-/** Does it ask for something beyond what it says yes to? */
+/** True if the text asks for more than it agrees to. */
 export const asksFurther = (text: string): boolean => further.test(text)
 
-/** A further wish behind a verdict: a question, or the word "also". */
+/** A further request after a verdict: a question, or a word such as "also". */
 const further =
   /[?？]|[.!,]\s+and\s|(?<![\p{L}])(?:also|additionally|then|and then|außerdem|aussi|también|ещё)(?![\p{L}])/iu
 
 /**
- * What answers a question belongs to the request that the question is about, unless it tells the assistant to do something of its own. What
- * answers nothing asks for something, in whatever language: people do not write to an agent to pass the time.
+ * Kind of a message in context. An answer to a question belongs to the request that the question is about, unless it gives an order of its
+ * own. A message that answers nothing is a request, in whatever language, if it says enough: people do not write to an agent without
+ * wanting something.
  */
 function kindAmong(
   { text, asked, answers = asked !== undefined }: UserStatement,
-  { kind, directs: orders, asksMore }: Words,
+  { kind, directs: orders, asksMore }: StatementFeatures,
 ): NoteKind {
   if (kind === "wish") return kind
-  // Behind a nod of a long message stands what it is about.
+  // A long message that begins with a verdict goes on to other things.
   const isVerdict = verdict.test(text) && !further.test(text) && text.length <= longAnswer
   if (!answers) return kind === "reply" && !isVerdict && !idle.test(text) && asksSomething(text) ? "request" : kind
   if (isVerdict) return "reply"
@@ -118,17 +122,17 @@ function kindAmong(
   return kind === "request" && text.length <= bareAnswer && !orders ? "reply" : kind
 }
 
-/** Words in a script or language that the lists do not know, a question, or more words than a nod has. */
+/** True for text in a script that the word lists do not cover, a question, or more words than a mere acknowledgement. */
 const asksSomething = (text: string): boolean =>
   /[?？]\s*$|[^\0-\u024f\u2000-\u206f]{4}/.test(text) || text.split(/\s+/, nodWords + 1).length > nodWords
 const nodWords = 8
 
-type Read = { readonly said: UserStatement; readonly words: Words }
+type ReadStatement = { readonly said: UserStatement; readonly words: StatementFeatures }
 
-/** A longer sentence that says "continue" says it of something else. */
+/** Maximum length of a sentence in which "continue" is addressed to the assistant. */
 const shortOrder = 80
 
-/** The user tells the assistant to carry on with what it was asked for before. */
+/** The user tells the assistant to carry on with an earlier request. */
 const goesOn = new RegExp(
   anyOf(
     `(?:^\\W{0,4}|[.!?,;:–—-]\\s{0,3}|(?<!\\p{L})${anyOf(lists.goOnLeads)} )${anyOf(lists.goesOn)}(?![\\p{L}\\p{N}])`,
@@ -138,11 +142,18 @@ const goesOn = new RegExp(
   "iu",
 )
 
-/** What became of each request by the time the user asked for the next thing; words between that only answer or nod decide nothing. */
-function statesOf(kinds: readonly NoteKind[], read: readonly Read[], standing: Standing): readonly LineState[] {
+/**
+ * State of each message, found from the last to the first: what became of each request by the time of the next one. Answers and
+ * acknowledgements between them decide nothing.
+ */
+function statesOf(
+  kinds: readonly NoteKind[],
+  read: readonly ReadStatement[],
+  standing: ConversationState,
+): readonly LineState[] {
   const states: LineState[] = []
-  let next: Next | undefined
-  let withdrawing: Read | undefined
+  let next: NextRequest | undefined
+  let withdrawing: ReadStatement | undefined
   const refused: (readonly string[])[] = []
   for (let n = read.length - 1; n >= 0; n--) {
     const [kind, own] = [kinds[n], read[n]]
@@ -150,10 +161,10 @@ function statesOf(kinds: readonly NoteKind[], read: readonly Read[], standing: S
     const asks = kind === "request" || kind === "correction"
     const isCorrection = kind === "correction"
     const isWithdrawn =
-      (withdrawing !== undefined && isOneThing(own) && isOfSpeaker(own, withdrawing)) ||
+      (withdrawing !== undefined && isSinglePoint(own) && isSameSpeaker(own, withdrawing)) ||
       isRefused(own, refused.slice(-refusedWithin).flat())
     const state = asks ? stateOf(own, next, isWithdrawn, standing) : "said"
-    // Of what only furthers an earlier request, the latest words count.
+    // Of messages that only further an earlier request, the latest has its state.
     const furthers = n > 0 && (isCorrection || own.words.goesOn)
     states[n] = furthers && next !== undefined && continues(next) ? "said" : state
     if (asks) next = { ...own, state, isCorrection }
@@ -163,8 +174,8 @@ function statesOf(kinds: readonly NoteKind[], read: readonly Read[], standing: S
   return withOpenList(withoutNamedAgain(states, read), kinds, read, standing)
 }
 
-/** "Cancel it please." is off once the user says "don't cancel" within the next few messages. */
-function isRefused({ said }: Read, verbs: readonly string[]): boolean {
+/** True if the user said not to do it within the next few messages: "Cancel it please." and later "don't cancel". */
+function isRefused({ said }: ReadStatement, verbs: readonly string[]): boolean {
   if (verbs.length === 0 || said.text.length > shortWish) return false
   const first = sentencesOf(said.text).flatMap((sentence) => /^\W*(?:please )?(\p{L}{4,})/iu.exec(sentence)?.[1] ?? [])
   return first.some((verb) => verbs.includes(stemOf(verb)))
@@ -174,25 +185,28 @@ const stemOf = (verb: string): string => verb.toLowerCase().slice(0, 6)
 const refusal =
   /(?<![\p{L}])(?:don['’]?t|do not|nicht|pas|ne) (\p{L}{4,})|(?<![\p{L}])(?:no|não|non) (\p{L}{4,})(?=\W*(?:[.!,;]|$))/giu
 
-/** Who takes something back may mean only a part of a message that says more than one thing. */
-const isOneThing = ({ said }: Read): boolean =>
+/** True for a short message with at most two sentences: withdrawing may mean only a part of a longer one. */
+const isSinglePoint = ({ said }: ReadStatement): boolean =>
   said.text.length <= shortWish && sentencesOf(said.text).length <= fewSentences
 const [shortWish, fewSentences] = [240, 2]
 
-/** Where several people speak in one thread, under their names, nobody takes back what another one asked for. */
-function isOfSpeaker(own: Read, withdrawing: Read): boolean {
+/**
+ * True if both messages have the same speaker, or the withdrawing one names none: in a thread with several named people nobody withdraws
+ * another's request.
+ */
+function isSameSpeaker(own: ReadStatement, withdrawing: ReadStatement): boolean {
   const [names, by] = [own, withdrawing].map(({ said }) => [...new Set(said.text.match(speaker))])
   return by?.length === 0 || (names?.length === 1 && names[0] === by?.[0])
 }
 const speaker = /^\[[^\]\n]{2,60}\](?=\s)/gm
 const oneSpeaker = /^\[[^\]\n]{2,60}\]\s+(?=\S)/
 
-/** The request for which the assistant made the list that it is still at is open, whatever was asked and done in between. */
+/** Keeps the latest request before the oldest open item of the assistant's task list open, whatever was done since. */
 function withOpenList(
   states: readonly LineState[],
   kinds: readonly NoteKind[],
-  read: readonly Read[],
-  { openSince }: Standing,
+  read: readonly ReadStatement[],
+  { openSince }: ConversationState,
 ): readonly LineState[] {
   if (openSince === undefined) return states
   const at = read.findLastIndex(
@@ -201,8 +215,10 @@ function withOpenList(
   return states.map((state, n) => (n === at && (state === "done" || state === "said") ? "open" : state))
 }
 
-/** Who names a ticket or an order again has more to say of it: nobody knows that what was asked about it before is done. */
-function withoutNamedAgain(states: readonly LineState[], read: readonly Read[]): readonly LineState[] {
+/**
+ * Changes "done" to "said" for a request whose ticket or order a later message that is not done names again: there is more to do about it.
+ */
+function withoutNamedAgain(states: readonly LineState[], read: readonly ReadStatement[]): readonly LineState[] {
   const named = new Set<string>()
   return states
     .toReversed()
@@ -216,11 +232,13 @@ function withoutNamedAgain(states: readonly LineState[], read: readonly Read[]):
     .toReversed()
 }
 
-/** A message that holds a lasting rule, or puts something off, is not over with what was done about the rest of it. */
-const staysOpen = ({ words, said }: Read): boolean =>
+/**
+ * True for a message that stays in force after its request was done: it holds a lasting rule, puts something off, or limits how to work.
+ */
+const staysOpen = ({ words, said }: ReadStatement): boolean =>
   words.lasting.length > 0 || putsOff.test(said.text) || (words.limits && said.text.length <= shortLimit)
 
-/** A short message that begins with how or what not: it holds while the work goes on. */
+/** Beginning of a message that says how to do something or what not to do; it holds while the work goes on. */
 const limits = new RegExp(
   `^\\W*(?:please )?${anyOf(lists.limits)}|(?<![\\p{L}])${anyOf(lists.limitsWithin)}(?![\\p{L}])`,
   "iu",
@@ -228,12 +246,12 @@ const limits = new RegExp(
 const shortLimit = 160
 
 /**
- * Where the user answered with an objection to what the assistant had just said, and all of the turn where it is to be worked out anew. A
- * bare no to a question is an answer.
+ * Returns the indexes of assistant messages that the user objected to; all of a turn if the user wants it redone. A bare no to a question
+ * is an answer, not an objection.
  */
 export const objectedTo = (talk: UserTalk): readonly number[] =>
   talk.flatMap(({ text, at, asked }, n) => {
-    const said = text.slice(0, objection)
+    const said = text.slice(0, objectionLength)
     if (redoes.test(said)) {
       const turn = (talk[n - 1]?.at ?? -1) + 1
       return Array.from({ length: at - turn }, (_, step) => turn + step)
@@ -241,29 +259,29 @@ export const objectedTo = (talk: UserTalk): readonly number[] =>
     return objects.test(said) && (asked === undefined || !denies.test(text)) ? [at - 1] : []
   })
 const denies = /^\W*(?:no|nope|nah|nein|non|nee|não|нет)(?!\p{L})/iu
-/** Characters in which somebody objects before he goes on. */
-const objection = 160
+/** Number of leading characters in which an objection is looked for. */
+const objectionLength = 160
 
-/** The sentences that call something off, put it off, forbid it or change what holds from here on: what was asked for before is read wrongly without them. */
+/** Returns the user's sentences that cancel, postpone, forbid or change something: earlier requests are misread without them. */
 export const bindingSentences = createRecent((text): readonly string[] => {
-  // A prompt of a page forbids a good deal, and is no talk.
-  if (text.length > longestTalk) return []
+  // A long prompt forbids many things and is no conversation.
+  if (text.length > maxConversational) return []
   const isWhole = (one: string): boolean => /[.!。！]["')*]{0,3}$/.test(one) || text.trimEnd().endsWith(one)
-  const binds = (one: string): boolean => !isScant(one) && (putsOff.test(one) || callsOff.test(one))
-  const pages = ownWords(text)
-  // What stands in a mail that the user pastes is not the user's.
+  const binds = (one: string): boolean => !isTooShort(one) && (putsOff.test(one) || callsOff.test(one))
+  const ownSpans = ownWords(text)
+  // A pasted e-mail is not the user's own words.
   const isOwn = (one: string): boolean => {
     const start = text.indexOf(one)
     const sentence = { start, end: start + one.length }
-    return start >= 0 && !(hasRoomForTwo(text) && isAnothers(text, sentence, pages))
+    return start >= 0 && !(hasRoomForTwo(text) && isAnothers(text, sentence, ownSpans))
   }
-  return pages
+  return ownSpans
     .flatMap(({ start, end }) => sentencesOf(text.slice(start, end)))
     .filter((one) => one.length <= longestBinding && isWhole(one) && binds(one) && isOwn(one))
 }, 256)
-const longestTalk = 1_500
-/** "Don't laugh." */
-const isScant = (one: string): boolean => /\s/.test(one) && one.split(/\s+/).length < fewWords
+const maxConversational = 1_500
+/** Filters sentences such as "Don't laugh." */
+const isTooShort = (one: string): boolean => /\s/.test(one) && one.split(/\s+/).length < fewWords
 const fewWords = 4
 const longestBinding = 240
 const callsOff = new RegExp(
@@ -271,23 +289,29 @@ const callsOff = new RegExp(
   "iu",
 )
 const acknowledged = /^\W*(?:right|agreed|nice|excellent|very good|good|ok(?:ay)?|yes|gut|bien|bueno|bom|bene)\W*$/iu
-/** Is something in it to be done later? */
+/** True if something in the text is to be done later. */
 export const putsOffSomething = (text: string): boolean => putsOff.test(text)
 const putsOff = new RegExp(`(?<![\\p{L}])${anyOf(lists.putsOff)}(?![\\p{L}])|${anyOf(lists.putsOffIdeographic)}`, "iu")
 
-/** "Forget csv, Oskar has that in KV-640." asks for nothing to be done about it. */
+/** "Forget csv, Oskar has that in KV-640." requests nothing about the ticket. */
 const letsGo =
   /^\W*(?:forget|drop|skip|scratch|ignore|never ?mind|leave|vergiss|lass|oublie|laisse|olvida|deja|esquece|deixa|lascia)(?!\p{L})/iu
 
-/** What a ticket or an order is called by. */
+/** Identifier of a ticket or an order. */
 const identifier = /(?<![\w-])(?:[A-Z][A-Z\d]{0,9}-\d{2,9}|[A-Z][A-Z\d]{1,9}-\d|#[A-Z]{0,3}\d{2,12})(?![\w-])/g
 
-type Next = Read & { readonly state: LineState; readonly isCorrection: boolean }
+type NextRequest = ReadStatement & { readonly state: LineState; readonly isCorrection: boolean }
 
-/** Who says to go on, or breaks in to set something right, still wants what was asked for before. */
-const continues = ({ words, said, isCorrection }: Next): boolean => words.goesOn || (isCorrection && !said.isServed)
+/** True if the next message keeps the earlier request alive: it says to continue, or corrects work in progress. */
+const continues = ({ words, said, isCorrection }: NextRequest): boolean =>
+  words.goesOn || (isCorrection && !said.isServed)
 
-function stateOf({ words, said }: Read, next: Next | undefined, isWithdrawn: boolean, standing: Standing): LineState {
+function stateOf(
+  { words, said }: ReadStatement,
+  next: NextRequest | undefined,
+  isWithdrawn: boolean,
+  standing: ConversationState,
+): LineState {
   const isCovered = words.things.every((thing) => standing.namedSince(thing, said.at))
   if (isWithdrawn) return "withdrawn"
   if (next === undefined) return standing.asked ? "pending" : standing.ended && isCovered ? "done" : "open"
@@ -303,10 +327,10 @@ const forbids = /\b(?:not|never|without|except|unless|avoid|instead of)\b|n['’
 const fileName =
   /(?<![\w@:/.-])(?:[\w.-]{1,60}\/){0,8}(?![A-Z][a-z]+\.js\b)[\w-]{1,60}\.(?:md|txt|json|ya?ml|toml|[cm]?[jt]sx?|py|go|rs|java|kt|rb|cpp|cs|php|sh|sql|html|css|csv|xml|ini|ipynb)\b/g
 const maxFiles = 8
-/** Characters of a sentence that are read for names of files. */
+/** Number of leading characters of a sentence in which file names are looked for. */
 const maxNaming = 400
 
-/** Files that sentences ask to have changed: what nobody ever touched or named again was not done. */
+/** Names of files that sentences ask to have changed: one that is never touched or named again was not done. */
 const filesWanted = (sentences: readonly string[]): readonly string[] =>
   sentences
     .filter((sentence) => asksForChange.test(sentence) && !forbids.test(sentence))
@@ -314,7 +338,7 @@ const filesWanted = (sentences: readonly string[]): readonly string[] =>
     .map((path) => path.slice(path.lastIndexOf("/") + 1))
     .slice(0, maxFiles)
 
-function drafts(said: UserStatement, words: Words, kind: NoteKind, state: LineState): readonly NoteDraft[] {
+function drafts(said: UserStatement, words: StatementFeatures, kind: NoteKind, state: LineState): readonly NoteDraft[] {
   const text = plainWords(said.text)
   if (!/[\p{L}\p{N}]/u.test(text)) return []
   if (kind === "reply" && said.asked === undefined && idle.test(text)) return []
@@ -333,7 +357,7 @@ function drafts(said: UserStatement, words: Words, kind: NoteKind, state: LineSt
     }),
     ...(question === undefined ? {} : { sources: [question.source, said.source] }),
     state,
-    // An answer that goes on says what to do as a request does.
+    // A long answer says what to do, as a request does.
     worth: (kind === "reply" && weightOf(text) > longAnswer ? worths.request : worths[kind]) ?? 0,
   }
   const lasting = words.lasting.map((sentence): NoteDraft => {
@@ -342,28 +366,28 @@ function drafts(said: UserStatement, words: Words, kind: NoteKind, state: LineSt
   return [whole, ...lasting]
 }
 
-type Words = {
-  /** It begins with a command and the thing that it is about. */
+type StatementFeatures = {
+  /** True if the first sentence is an order with an object. */
   readonly directs: boolean
   readonly kind: NoteKind
   readonly lasting: readonly string[]
   readonly withdraws: boolean
-  /** The stems of the verbs that a short sentence says no to: "don't cancel". */
+  /** Stems of the verbs that short sentences negate: "don't cancel". */
   readonly refused: readonly string[]
-  /** Does it tell the assistant to do something, behind an answer? */
+  /** True if the message gives an order or asks a question after its first sentence. */
   readonly asksMore: boolean
   readonly goesOn: boolean
-  /** Does it say how, or what is not to be done? */
+  /** True if it begins with how to do something or what not to do. */
   readonly limits: boolean
-  /** Names of the files that are to be changed, and of the tickets and orders that something is to be done about. */
+  /** Names of the files to change, and of the tickets and orders that something is to be done about. */
   readonly things: readonly string[]
-  /** The user's own sentences, with what was pasted between them counted; nothing where it would not be much shorter. */
+  /** The user's own sentences, with long pastes replaced by their length; absent if that would not be much shorter. */
   readonly own?: string
 }
 
-/** A message is read when it is flushed to memory and again at each compaction: 1,000 texts are those of a hundred sessions. */
-const readWords = createRecent((text): Words => {
-  // What a user pastes is shown with the message, and says nothing about what the user wants.
+/** A message is read when it is flushed to memory and again at each compaction: 1,000 texts cover about a hundred sessions. */
+const readWords = createRecent((text): StatementFeatures => {
+  // Pasted text is shown with the message, but says nothing about what the user wants.
   const spans = ownWords(text)
   const own = spans.map(({ start, end }) => text.slice(start, end))
   const sentences = own.flatMap(sentencesOf).map((sentence) => sentence.replace(oneSpeaker, ""))
@@ -372,7 +396,7 @@ const readWords = createRecent((text): Words => {
   const isRule = lasting.length > 0 && weightOf(beside) < fewBeside
   const all = kindOf(sentences)
   const others = sentences.filter((sentence) => !lasting.some((rule) => rule.text.includes(sentence)))
-  // A rule asks for nothing now; a correction corrects, also by a rule.
+  // A rule requests nothing now; a correction may be stated as a rule.
   const told = all === "request" ? kindOf(others) : all
   const kind = isRule && told !== "correction" ? "wish" : told
   const shorter = spans.length === 0 ? undefined : withoutPastes(text, spans)
@@ -400,18 +424,18 @@ const readWords = createRecent((text): Words => {
   }
 }, 1000)
 
-/** A command of more than a few words. */
+/** True for an order of more than three words. */
 const orders = (sentence: string): boolean => directs(sentence) && sentence.split(/\s+/, 4).length > 3
 
-/** An answer of more characters may go on to something else. */
+/** Minimum length of an answer that may go on to something else. */
 const longAnswer = 160
 
-/** A message with fewer letters beside its rules is nothing but rules. */
+/** Minimum number of letters beside its rules for a message to be more than rules. */
 const fewBeside = 24
 
-/** Characters of a paste that stay: its head says what it is. */
+/** Number of leading characters kept of a paste: they say what it is. */
 const pasteHead = 160
-/** A paste that is no longer stays as it is. */
+/** Maximum length of a paste that is kept whole. */
 const smallPaste = 400
 
 function withoutPastes(
@@ -429,14 +453,14 @@ function withoutPastes(
     told += text.slice(start, end)
     from = end
   }
-  // A line that ends in a paste is read back without the line end behind it.
+  // A trailing line end would be lost when the line is read back.
   return told.length < text.length * 0.8 ? told.trimEnd() : undefined
 }
 
-/** What a message is by the words at the start of its sentences; the first one of all is always the request. */
+/** Kind of a message, from the words of its sentences; the caller treats the first message as a request in any case. */
 function kindOf(sentences: readonly string[]): NoteKind {
   const some = (cue: LazyPattern, own = sentences): boolean => own.some((sentence) => cue.test(sentence.slice(0, 600)))
-  // Further on, "do not" is a condition of what is asked for.
+  // Later in a message, "do not" is a condition of a request.
   if (some(corrects, sentences.slice(0, 2))) return "correction"
   if (some(requests) || sentences.some(directs)) return "request"
   return "reply"

@@ -36,20 +36,22 @@ import {
   type ValueStatement,
 } from "./value-statements.ts"
 import lists from "./value-words.json" with { type: "json" }
-import type { Doing } from "./work.ts"
+import type { MessagePosition } from "./work.ts"
 
-/** The exact values read so far, each with its owner: records in tool results, settings in written files, and sentences that state a value. */
+/**
+ * The exact values read so far, each with its owner: records in tool results, settings in written files, and sentences that state a value.
+ */
 export type Values = {
   readonly records: Map<string, RecordState>
-  /** Words that someone said or passed to a tool: a record that one of them names is what the work is about. */
+  /** Words that someone said or passed to a tool, with the message index: a record that one of them names is relevant to the work. */
   readonly mentioned: Map<string, number>
-  /** Those of them that the user said or a call was given: of a list that the assistant reads out they are the chosen ones. */
+  /** Those of them that the user said or a call passed: they tell which items of a list that the assistant read out were chosen. */
   readonly chosen: Set<string>
-  /** What was set in written files and named in programs. */
+  /** Values set in written files and named in programs. */
   readonly inSource: Map<string, SourceState>
-  /** What the assistant and tools stated, by its values. */
+  /** Sentences of the assistant and of tools that state values, by those values. */
   readonly statements: Map<string, StatementState>
-  /** How the jobs of a queue stood when they were last listed, by their numbers. */
+  /** The states of a queue's jobs when they were last listed, by their numbers. */
   readonly jobs: Map<string, KnownState>
 }
 
@@ -62,27 +64,27 @@ export const createValues = (): Values => ({
   jobs: new Map(),
 })
 
-export type OpenCall = { readonly call: ToolCallPart; readonly deed: CallDeed; readonly doing: Doing }
+export type OpenCall = { readonly call: ToolCallPart; readonly deed: CallDeed; readonly doing: MessagePosition }
 
 type RecordState = {
   readonly record: FactRecord
   readonly at: number
   readonly sources: readonly string[]
-  /** It was seen only as one row of a longer list. */
+  /** True if it was seen only as one row of a longer list. */
   readonly listed: boolean
-  /** What was done to it since it was read, in order. */
+  /** Tools that changed it since it was read, in order. */
   readonly changedBy?: readonly string[]
 }
-type Around = {
-  /** So many messages are in the transcript. */
+type TranscriptContext = {
+  /** Number of messages in the transcript. */
   readonly end: number
-  /** Where the assistant said what the user did not want. */
+  /** Indexes of assistant messages that the user rejected. */
   readonly turnedDown: ReadonlySet<number>
   readonly files: ReadonlyMap<string, FileState>
 }
 
-/** Every value with its owner, as drafts of lines. */
-export const valueDrafts = (values: Values, { end, turnedDown, files }: Around): readonly NoteDraft[] => [
+/** Drafts of every value with its owner. */
+export const valueDrafts = (values: Values, { end, turnedDown, files }: TranscriptContext): readonly NoteDraft[] => [
   ...recordDrafts(values),
   ...sourceDrafts(values.inSource, end, files),
   ...statementDrafts(values, turnedDown),
@@ -90,7 +92,7 @@ export const valueDrafts = (values: Values, { end, turnedDown, files }: Around):
 
 type KnownState = { readonly state: string; readonly at: number }
 
-/** How a thing stood when it was last read, and where that was: what an act began may have ended since. */
+/** Returns the state of each thing when it was last read, with the message index: what an act began may have ended since. */
 export function latestStates({ records, jobs }: Values): ReadonlyMap<string, KnownState> {
   const states = new Map<string, KnownState>(jobs)
   for (const { record, at } of records.values()) {
@@ -101,7 +103,7 @@ export function latestStates({ records, jobs }: Values): ReadonlyMap<string, Kno
   return states
 }
 
-/** A row of a queue's table: the number of a job, maybe of a part of it, and its state; and one that says but the state. */
+/** A row of a job queue's table: the number of a job, possibly of one part of it, and its state; and a row with a state alone. */
 const jobState = anyOf(lists.jobStates).replace("?:", "")
 const jobRow = new RegExp(
   `(?<![\\w.-])(\\d{4,12})((?:_\\[?[\\d,%-]+\\]?)?)[ \\t|]+(?:[^\\s|]+[ \\t|]+){0,3}?${jobState}(?![\\w-])`,
@@ -110,8 +112,8 @@ const jobRow = new RegExp(
 const anyState = new RegExp(jobState)
 const stateRow = new RegExp(`^[ \\t]{0,20}(?:(\\d{1,6})[ \\t]+)?${jobState}(?![\\w-])`, "gm")
 
-/** How the jobs stand that a command lists or asks for; of one in many parts, how many of them stand how. */
-export function noteJobs({ jobs }: Values, { deed }: OpenCall, result: ToolResultPart, { at }: Doing): void {
+/** Records the states of jobs that a command lists or asks for; for a job with several parts, how many are in each state. */
+export function noteJobs({ jobs }: Values, { deed }: OpenCall, result: ToolResultPart, { at }: MessagePosition): void {
   if (deed.type === "call") for (const [id, state] of eventStates(resultText(result).whole)) jobs.set(id, { state, at })
   if (deed.type !== "command") return
   const { head, whole = head } = printedByCommand(resultText(result))
@@ -132,8 +134,8 @@ export function noteJobs({ jobs }: Values, { deed }: OpenCall, result: ToolResul
 }
 
 /**
- * How each thing stands that the events or members of an answer name by one id: `{"event": "PARTNER_DECLINED", "request_id": "RQ-5518"}`. Of
- * several with a time the latest counts, of others the last.
+ * Returns the state of each thing that the events of an answer name by a single id, such as
+ * `{"event": "PARTNER_DECLINED", "request_id": "RQ-5518"}`. The event with the latest time counts; without times, the last one.
  */
 function eventStates(answer = ""): ReadonlyMap<string, string> {
   const states = new Map<string, { readonly state: string; readonly time: string }>()
@@ -161,7 +163,7 @@ const [maxEventDepth, maxEvents, maxState] = [5, 200, 60]
 
 const stateKey = /^(?:state|status|stan|estado|stato|statut|état|etat|zustand|durum|tila|状态|状態|상태)$/i
 
-/** Names and numbers, as they stand in sentences and in arguments. */
+/** Names and numbers as they occur in sentences and arguments. */
 const namingWord = /[\p{L}\p{N}_@#][\p{L}\p{N}_@.#-]{2,60}/gu
 const maxMentionText = 20_000
 
@@ -172,7 +174,7 @@ export function mention({ mentioned, chosen }: Values, text: string, at: number,
   }
 }
 
-/** Texts whose names are kept: each message is read when it is flushed, when it is compacted, and again while it is shown. */
+/** Number of texts whose names are cached: each message is read when it is flushed, when it is compacted, and again while it is shown. */
 const maxKept = 2000
 
 const namesIn = createRecent((text): readonly string[] => {
@@ -182,10 +184,10 @@ const namesIn = createRecent((text): readonly string[] => {
   return [...names]
 }, maxKept)
 
-/** What a call says before its result is there. */
-export function readCallValues(values: Values, call: ToolCallPart, deed: CallDeed, doing: Doing): void {
+/** Reads the values that a call has before its result is known. */
+export function readCallValues(values: Values, call: ToolCallPart, deed: CallDeed, doing: MessagePosition): void {
   if (deed.type === "call") mention(values, deed.text, doing.at, "other")
-  // Only an interpreter still knows what a program defined, though it failed; the paths that a command named say nothing of the work.
+  // Only an interpreter still knows what a failed program defined; paths named in a shell command say nothing about the work.
   if ((deed.type === "command" || deed.type === "call") && keepsState.test(call.tool))
     addSource(
       values.inSource,
@@ -195,7 +197,7 @@ export function readCallValues(values: Values, call: ToolCallPart, deed: CallDee
     )
 }
 
-/** Values in what was written go to the file, once it was. */
+/** Adds the values of a written text to its file, once the write has succeeded. */
 export function readWritten({ inSource }: Values, { call, deed, doing }: OpenCall): void {
   if (deed.type !== "files") return
   for (const [path, { rows, values }] of valuesWritten(call, deed.files)) {
@@ -211,7 +213,7 @@ function addSource(
   states: Map<string, SourceState>,
   name: string,
   values: readonly SourceValue[],
-  { at, source }: Doing,
+  { at, source }: MessagePosition,
 ): void {
   if (values.length === 0 || name === "") return
   const state: SourceState = states.get(name) ?? { values: new Map(), sources: [], at }
@@ -221,16 +223,16 @@ function addSource(
   addValues(state, values)
 }
 
-/** What programs name and define; a short argument of a call stands in its line. */
+/** Returns what programs name and define; a short argument of a call is part of the call's line. */
 const valuesInCall = createPerObject(({ input }: ToolCallPart, kind: CallDeed["type"]) =>
   sourceTexts(input)
     .filter((text) => kind !== "call" || text.includes("\n"))
     .flatMap(programValues),
 )
 
-type Written = { readonly rows: readonly SourceValue[]; readonly values: readonly SourceValue[] }
+type WrittenValues = { readonly rows: readonly SourceValue[]; readonly values: readonly SourceValue[] }
 const valuesWritten = createPerObject(
-  ({ input }: ToolCallPart, files: readonly FileDeed[]): readonly (readonly [string, Written])[] => {
+  ({ input }: ToolCallPart, files: readonly FileDeed[]): readonly (readonly [string, WrittenValues])[] => {
     const paths = distinct(files.flatMap(({ path, deed }) => (deed === "read" || deed === "deleted" ? [] : [path])))
     return sourceTexts(input).flatMap((text) =>
       [...eachWritten(text, paths)].map(
@@ -241,7 +243,7 @@ const valuesWritten = createPerObject(
 )
 
 const sourceWorth = 2
-/** Messages after which a file that was not written any more was left. */
+/** Number of messages after which a file that was not written again counts as left. */
 const leftAfter = 40
 
 const sourceDrafts = (
@@ -257,20 +259,20 @@ const sourceDrafts = (
       : [{ kind: "record", text: recordText(record), sources, channel: "assistant", at, worth: sourceWorth }]
   })
 
-/** Nothing of what was written to a file is in it any more. */
+/** True if what was written to a file is no longer in it. */
 const isGone = (file: FileState | undefined): boolean => /^(?:deleted|restored)$/.test(file?.deeds.at(-1) ?? "")
 
-/** Longer arguments are content, and name no record. */
+/** Maximum length of an argument that may name a record: a longer one is content. */
 const maxNamed = 80
 
-/** Does something in a result try to steer whoever reads it? Then none of its values is worth repeating as a fact. Looked at once. */
+/** True if something in a result tries to steer its reader; then none of its values is repeated as a fact. Cached per result. */
 export const holdsSteering = createPerObject(({ content }: ToolResultPart): boolean =>
   content.some((part) => part.type === "text" && scanText(part.text, { channel: "tool" }).findings.length > 0),
 )
 
-/** The values that a result says, as records of what was asked for and as sentences; whether there is any record. */
-export function readValues(values: Values, open: OpenCall, result: ToolResultPart, doing: Doing): boolean {
-  const { records, printed } = saidIn(open, result)
+/** Reads the values in a result, as records and as sentences; returns whether there was any record. */
+export function readValues(values: Values, open: OpenCall, result: ToolResultPart, doing: MessagePosition): boolean {
+  const { records, printed } = resultValuesIn(open, result)
   if (records.length + printed.length === 0) {
     if (isChange(open.deed)) markChanged(values.records, open.call)
     return false
@@ -280,20 +282,20 @@ export function readValues(values: Values, open: OpenCall, result: ToolResultPar
   return readRecords(values, open, isTrusted ? records : [], doing)
 }
 
-type SaidInResult = { readonly records: readonly FactRecord[]; readonly printed: readonly ValueStatement[] }
+type ResultValues = { readonly records: readonly FactRecord[]; readonly printed: readonly ValueStatement[] }
 
-/** What each result was found to say, as the result of a call that was read as this deed. */
-const saidBefore = new WeakMap<ToolResultPart, SaidInResult & { readonly deed: CallDeed }>()
+/** What each result was found to state, together with how its call was read. */
+const resultValuesCache = new WeakMap<ToolResultPart, ResultValues & { readonly deed: CallDeed }>()
 
-function saidIn(open: OpenCall, result: ToolResultPart): SaidInResult {
-  const before = saidBefore.get(result)
+function resultValuesIn(open: OpenCall, result: ToolResultPart): ResultValues {
+  const before = resultValuesCache.get(result)
   if (before?.deed === open.deed) return before
   const said = { records: recordsOf(open, result), printed: printedOf(open, result), deed: open.deed }
-  saidBefore.set(result, said)
+  resultValuesCache.set(result, said)
   return said
 }
 
-/** Who a printed line is quoted from: the page or file that was read, and otherwise the tool. */
+/** Returns the source of a printed line: the page or file that was read, otherwise the tool. */
 function speakerOf({ call: { tool }, deed }: OpenCall): string {
   const path = deed.type === "files" ? (deed.files[0]?.path ?? "") : ""
   const name = path.replace(/^\w+:\/\/|\/$/g, "").replace(/["=]/g, " ")
@@ -303,18 +305,23 @@ const maxSpeaker = 40
 
 export const isChange = (deed: CallDeed): boolean => deed.type === "call" && deed.changes === "yes"
 
-/** What a result says of the thing that was asked for; whether that was anything. */
-function readRecords(values: Values, { call, deed }: OpenCall, found: readonly FactRecord[], doing: Doing): boolean {
+/** Reads the records in a result; returns whether there were any. */
+function readRecords(
+  values: Values,
+  { call, deed }: OpenCall,
+  found: readonly FactRecord[],
+  doing: MessagePosition,
+): boolean {
   const { records } = values
   if (isChange(deed)) markChanged(records, call)
   for (const record of found) {
     const known = records.get(record.name)
-    // What the change itself answers is told with it; fields that it does not name are as old as they were.
+    // The answer to a change is reported with the change; fields that it does not name are still the old ones.
     if (known?.changedBy !== undefined && isChange(deed) && !restates(known.record, record)) continue
     const changedBy = known !== undefined && restates(known.record, record) ? undefined : known?.changedBy
     records.delete(record.name)
     records.set(record.name, {
-      record: known === undefined || isAnother(known.record, record) ? record : joinRecords(known.record, record),
+      record: known === undefined || isOtherPage(known.record, record) ? record : joinRecords(known.record, record),
       at: doing.at,
       sources: [...(known?.sources ?? []).slice(-3), doing.source],
       listed: (known?.listed ?? true) && found.length > manyListed,
@@ -326,7 +333,7 @@ function readRecords(values: Values, { call, deed }: OpenCall, found: readonly F
 
 function recordsOf({ call, deed }: OpenCall, result: ToolResultPart): readonly FactRecord[] {
   const isRead = deed.type === "files" && deed.files.every(({ deed: done }) => done === "read")
-  // What a page shows belongs to no element of it.
+  // The content of a page does not belong to the element that was acted on.
   if (deed.type === "call" && deed.changes === "little" && isScreen(result)) return []
   const [only] = result.content
   const answer = result.content.length === 1 && only?.type === "text" ? withoutEnvelope(only.text) : ""
@@ -334,40 +341,40 @@ function recordsOf({ call, deed }: OpenCall, result: ToolResultPart): readonly F
   const asked = deed.type === "call" ? deed.text : deed.type === "command" ? deed.command : (deed.files[0]?.path ?? "")
   const question = { tool: call.tool, input: deed.type === "call" ? call.input : {}, text: asked }
   const own = oneLine(asked.replaceAll(": ", ":"), 160)
-  // A line of a program or a long query names nothing that came back, and what a change gave back is told with it.
+  // A line of code or a long query does not name a record, and the answer to a change is reported with the change.
   const isNamed = (name: string): boolean =>
-    // A file can be read again: only what has a number of its own in it is told.
+    // A file can be read again, so only records with an id of their own are kept.
     (isRead ? /\d/.test(name) && (name !== own || numberedData.test(own)) : true) &&
     (name !== own || !(isChange(deed) || (deed.type === "command" ? /[(){};=]/.test(name) : name.length > maxOwner)))
   return recordsIn(question, answer, deed.type !== "call" || isPage(call)).filter(({ name }) => isNamed(name))
 }
 
-/** A file that is the record of something with a number: `orders/TC-4417.json`. */
+/** A file that holds one numbered record: `orders/TC-4417.json`. */
 const numberedData = /\d{3}[^/]{0,40}\.(?:json|ya?ml|xml|csv|txt|md)$/i
 
-/** A call of more characters is no owner that a reader could name. */
+/** Maximum length of a call that may stand as the owner of a record. */
 const maxOwner = 100
 
-/** Two pages may have one title: where their addresses differ they are two things, and the newer one is told. */
-const isAnother = (older: FactRecord, newer: FactRecord): boolean =>
+/** True if two pages with one title have different addresses; then the newer one is kept. */
+const isOtherPage = (older: FactRecord, newer: FactRecord): boolean =>
   newer.fields.some(
     ({ key, pieces }) =>
       /^(?:url|uri|link|href)$/i.test(key) &&
       older.fields.some((field) => field.key === key && field.pieces.join() !== pieces.join()),
   )
 
-/** Does a newer record have every field of an older one? */
+/** True if the newer record has every field of the older one. */
 const restates = (older: FactRecord, newer: FactRecord): boolean =>
   older.fields.every(({ key }) => newer.fields.some((field) => field.key === key))
 
-/** Pages, listings and files are full of pairs that are nobody's record. */
+/** True for calls whose results are pages, listings or files, which are full of key-value pairs that belong to no record. */
 const isPage = (call: ToolCallPart): boolean => !recordKinds.has(callNature(call).kind)
 const recordKinds: ReadonlySet<string> = new Set(["json", "other", "list"])
 
-/** The day that something was asked for names nothing. */
+/** Removes the date in the request from a record's name. */
 const withoutDay = (name: string): string => name.replace(/ on \d{4}-.*$/, "")
 
-/** What was read of a thing before something was done to it may not hold any more. */
+/** Marks the records that a changing call names, because their values may no longer hold. */
 function markChanged(records: Map<string, RecordState>, { tool, input }: ToolCallPart): void {
   if (typeof input !== "object" || input === null) return
   const named = Object.values(input)
@@ -379,13 +386,13 @@ function markChanged(records: Map<string, RecordState>, { tool, input }: ToolCal
 }
 
 const recordWorth = 4
-/** One of many that a search listed: of those that nobody chose since, few matter. */
+/** Worth of a record seen only in a longer list and never chosen. */
 const listedWorth = 0.5
 const readOutWorth = 2
 const manyListed = 3
 
 function recordDrafts({ records, mentioned, chosen }: Values): readonly NoteDraft[] {
-  // That something was saved says nothing of it.
+  // That something was saved says nothing about it.
   const telling = [...records.values()].filter(({ record }) => !record.fields.every(isKept))
   return telling.map(({ record, at, sources, changedBy, listed }): NoteDraft => {
     const id = withoutDay(record.name).split(" ")
@@ -421,14 +428,14 @@ type StatementState = {
   readonly channel: "assistant" | "tool"
 }
 
-/** Statements that are remembered: the newest ones. */
+/** Maximum number of statements kept; the newest ones stay. */
 const maxStated = 240
-/** Longer sentences of the assistant or of a tool are not quoted. */
+/** Maximum length of a quoted sentence. */
 const longestStated = 150
 const statedWorth = { assistant: 3, tool: 2.5 } as const
 
-/** What the assistant says with an exact value in it. */
-export function readStatements(values: Values, text: string, doing: Doing): void {
+/** Reads the sentences of the assistant that state an exact value. */
+export function readStatements(values: Values, text: string, doing: MessagePosition): void {
   for (const statement of statedBy(text)) remember(values, "assistant", "assistant", statement, doing)
 }
 
@@ -437,9 +444,9 @@ const statedBy = createRecent(
   maxKept,
 )
 
-/** What lines of a tool's output say in words, with an exact value in them. */
+/** Returns the lines of a tool's output that state an exact value in words. */
 function printedOf({ call, deed }: OpenCall, result: ToolResultPart): readonly ValueStatement[] {
-  // The elements of a screen have figures in their names.
+  // Names of screen elements contain figures.
   if (isScreen(result)) return []
   const read = deed.type === "files" || isPage(call) ? printedInFile : printedIn
   return result.content.flatMap((part) => (part.type === "text" ? read(withoutEnvelope(part.text)) : []))
@@ -450,7 +457,7 @@ function remember(
   channel: "assistant" | "tool",
   speaker: string,
   statement: ValueStatement,
-  { at, source }: Doing,
+  { at, source }: MessagePosition,
 ): void {
   if (statement.text.length > longestStated) return
   const text = statementLine(speaker, statement.text)
@@ -462,7 +469,7 @@ function remember(
   if (statements.size > maxStated && oldest !== undefined) statements.delete(oldest)
 }
 
-/** Each statement whose values no record tells, and which no later one takes the place of. */
+/** Drafts of statements whose values no record has, and which no later statement replaces. */
 function statementDrafts({ statements, records }: Values, turnedDown: ReadonlySet<number>): readonly NoteDraft[] {
   const told = [...records.values()].map(({ record }) => recordText(record)).join("\n")
   const all = [...statements.values()].filter(

@@ -15,24 +15,24 @@ import { sentencesOf } from "./cues.ts"
 import lists from "./value-words.json" with { type: "json" }
 
 /**
- * Sentences that say an exact value and what it is: "The preview server listens on port 7078." The sentence is the value's owner, so it is
- * kept verbatim or not at all. A later sentence about the same thing takes the place of an earlier one.
+ * A sentence that states an exact value and what it is of: "The preview server listens on port 7078." The sentence is the value's owner,
+ * so it is kept verbatim or not at all. A later sentence about the same thing replaces an earlier one.
  */
 export type ValueStatement = {
   readonly text: string
   readonly values: readonly StatedValue[]
   /** Stems of the words that say what the value is of. */
   readonly subject: ReadonlySet<string>
-  /** It says that something is different now. */
+  /** True if it says that something has changed. */
   readonly updates: boolean
-  /** It asks for something: the same request with another name is another request. */
+  /** True if it is a request: the same request with another name is another request. */
   readonly asks: boolean
 }
 
 type Sort = "mail" | "path" | "date" | "time" | "quantity" | "name"
 type StatedValue = { readonly value: string; readonly sort: Sort }
 
-/** E-mail addresses, URLs and paths, dates, times of day, amounts and measures, and names with a figure in them, in this order. */
+/** E-mail addresses, URLs and paths, dates, times of day, amounts and measures, and names with a digit, in order of precedence. */
 const patterns: readonly (readonly [Sort, string])[] = [
   ["mail", "[\\w.+%-]+@[\\w-]+(?:\\.[\\w-]+)+"],
   [
@@ -55,12 +55,12 @@ const anyValue = lazy(
     new RegExp(patterns.map(([sort, pattern]) => `(?<${sort}>(?<![\\p{L}\\p{N}_./@-])(?:${pattern}))`).join("|"), "gu"),
 )
 
-/** Years, ordinals and words with a figure that everybody knows name nothing. */
+/** Years, ordinals and common words with a digit, which name nothing. */
 const common =
   /^(?:(?:19|20)\d\d|\d+(?:st|nd|rd|th)|(?:utf|sha|md|base|mp|h|ipv|x|es|int|float|uint|python|node|http|oauth|v)-?\d{1,4}|\d+(?:x|k|d)\d*)$/i
 const shortestName = 4
-/** A word with the number of the next item of a list behind it. */
-const glued = /^\p{Ll}+\d$/u
+/** A word with the number of the next list item attached. */
+const wordWithListNumber = /^\p{Ll}+\d$/u
 
 function valuesOf(sentence: string): readonly StatedValue[] {
   const found: StatedValue[] = []
@@ -68,7 +68,7 @@ function valuesOf(sentence: string): readonly StatedValue[] {
     const [sort, , value] =
       patterns.map(([name]) => [name, "", groups[name]] as const).find(([, , text]) => text !== undefined) ?? []
     if (sort === undefined || value === undefined || common.test(value)) continue
-    if (sort === "name" && (value.length < shortestName || glued.test(value))) continue
+    if (sort === "name" && (value.length < shortestName || wordWithListNumber.test(value))) continue
     // One slash between two words (`and/or`) makes no path.
     if (sort === "path" && !/\d|\.\w|^[~./]/.test(value)) continue
     found.push({ value: value.replace(/[.,-]+$/, ""), sort })
@@ -82,14 +82,14 @@ const politeForms = anyOf(
   "(?:could|can|would|will) you (?:please )?|i(?:['’]d| would) like (?:you )?to ",
   "i (?:want|need) (?:you )?to |let['’]s |go ahead and ",
 )
-/** A nod, and the polite form of a request, before what is asked for. */
+/** An acknowledgement and a polite form before a request. */
 const opener = new RegExp(`^(?:${anyOf(lists.nods)}[,.!]*\\s+)*${politeForms}?`, "iu")
 
-/** Words of a request that say that something takes the place of something else. */
+/** Words of a request that say that something replaces something else. */
 const replacement = new RegExp(`(?<![\\p{L}])${anyOf(lists.replaces)}(?![\\p{L}])|改为|改成|改到|変更`, "iu")
 
-/** Words that every sentence has, and those that say that something changed: they name nothing. */
-const idle = wordSet(...lists.namesNothing)
+/** Words that name nothing: those that every sentence has, and those that say that something changed. */
+const emptyWords = wordSet(...lists.namesNothing)
 const stemLength = 6
 
 const subjectOf = (sentence: string): ReadonlySet<string> =>
@@ -100,19 +100,19 @@ const subjectOf = (sentence: string): ReadonlySet<string> =>
         .toLowerCase()
         .match(/\p{L}{3,}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{1,2}/gu) ?? []
     )
-      .filter((word) => !idle.has(word))
+      .filter((word) => !emptyWords.has(word))
       .map((word) => word.slice(0, stemLength)),
   )
 
-/** A sentence of more letters is a paragraph, and of more values a list. */
+/** Limits of a statement in characters and values: a longer sentence is a paragraph, and one with more values a list. */
 const maxLength = 240
 const maxValues = 5
 
-/** The sentences of a text that state a value; of one with many the last ones. */
+/** Returns the sentences of a text that state a value; if there are many, the last ones. */
 export const valueStatementsIn = createRecent(
   (text: string): readonly ValueStatement[] =>
     sentencesOf(text)
-      // Who speaks, the head of a letter, and what a client counts, state nothing.
+      // A speaker's name, the header of a letter and a client's token counts state nothing.
       .map((sentence) => sentence.replace(speakerLabel, ""))
       .flatMap((sentence) => (unstated.test(sentence) ? [] : (statementOf(sentence) ?? [])))
       .slice(-maxStatements),
@@ -128,14 +128,14 @@ function statementOf(sentence: string): ValueStatement | undefined {
   const values = valuesOf(sentence)
   if (values.length === 0 || values.length > maxValues) return undefined
   const subject = subjectOf(sentence)
-  // "Cancel it now" asks for something, and says nothing of a value that was different before.
+  // "Cancel it now" is a request and does not say that a value has changed.
   const asks = directs(sentence.replace(opener, ""))
   const updates = (asks ? replacement : change).test(sentence)
   return subject.size === 0 ? undefined : { text: sentence, values, subject, updates, asks }
 }
 
-/** A line that is no sentence: code, a log, a table, a listing of files, a page's link or tags. */
-const coded = new RegExp(
+/** A line that is no sentence: code, a log, a table, a file listing, a link or a tag. */
+const noSentence = new RegExp(
   anyOf(
     '[(){}[\\];=<>|"`\\\\\\t]|^\\s*\\d|^\\W{2}|^[-dl][r-][w-]|https?:',
     "(?:^|\\s)#[\\p{L} ]|^\\w+ : |^HTTP\\/\\d|^[\\da-f]{7,40}\\s|^index [\\da-f]{7,40}\\.\\.",
@@ -143,23 +143,26 @@ const coded = new RegExp(
   ),
   "u",
 )
-/** What builders and installers say on their way, where they put things for themselves, and the head of a listing. */
+/** Progress messages of builders and installers, where they store their own files, and copyright notices. */
 const progress = new RegExp(
   `^${anyOf(lists.progress)}(?![\\p{L}])|/[\\da-f]{32,}$|\\bcopyright\\b|\\(c\\) (?:19|20)\\d\\d|©`,
   "iu",
 )
 const words = /\p{L}{2,}/gu
 const leastWords = 3
-/** Lines of one output that say something by themselves; an output with more of them is a text to read. */
+/** Maximum number of lines of one output that state a value; an output with more of them is a text to read. */
 const mostPrinted = 6
 const longestPrinted = 140
 const maxOutput = 40_000
 
-/** Does it say more than a name and a value? */
+/** True if it says more than a name and a value. */
 const tellsOwner = ({ text }: ValueStatement): boolean =>
   (text.replace(anyValue(), " ").match(words)?.length ?? 0) >= leastWords
 
-/** Lines of an output that state a value in words, where the rest of it is something else: an output with more than `most` of them is a text. */
+/**
+ * Returns the lines of an output that state a value in words, if the rest is something else: an output with more than `most` of them is a
+ * text.
+ */
 export function printedIn(output: string, most: number = mostPrinted): readonly ValueStatement[] {
   const found: ValueStatement[] = []
   const end = Math.min(output.length, maxOutput)
@@ -168,7 +171,7 @@ export function printedIn(output: string, most: number = mostPrinted): readonly 
     const stop = lineBreak < 0 ? output.length : lineBreak
     if (stop - start >= 10 && stop - start <= longestPrinted) {
       const line = output.slice(start, stop).trim()
-      const isNone = coded.test(line) || progress.test(line) || isWrapped(line, output, stop)
+      const isNone = noSentence.test(line) || progress.test(line) || isWrapped(line, output, stop)
       const statement = isNone ? undefined : statementOf(line)
       if (statement !== undefined && tellsOwner(statement)) found.push(statement)
       if (found.length > most) return []
@@ -178,30 +181,30 @@ export function printedIn(output: string, most: number = mostPrinted): readonly 
   return found
 }
 
-/** Does the sentence of a line go on in the next one? Then it is a text for people. */
+/** True if the sentence continues on the next line, as in prose. */
 const isWrapped = (line: string, output: string, end: number): boolean =>
   !/[.!?:。！？]["')]?$/.test(line) && /^\n[ \t]{0,40}\p{Ll}/u.test(output.slice(end, end + 48))
 
-/** Lines of a file that are looked at, and how many of them are code in one that is no text for people. */
+/** Limits for a file: how many of its lines are read, and the share of code lines from which it is no prose. */
 const maxLooked = 60
 const mostlyCode = 0.7
 
-/** The same of a file: where it is a text for people, nothing; it can be read again. */
+/** Same for a file; returns nothing if it is prose, which can be read again. */
 export function printedInFile(output: string): readonly ValueStatement[] {
   const found = printedIn(output, 2)
   if (found.length === 0) return []
   const lines = output.split("\n", maxLooked).filter((line) => line.trim() !== "")
-  return lines.filter((line) => coded.test(line)).length >= mostlyCode * lines.length ? found : []
+  return lines.filter((line) => noSentence.test(line)).length >= mostlyCode * lines.length ? found : []
 }
 
-/** What somebody says in a full sentence: an item of a list says too little by itself. */
+/** Returns the full sentences that state a value: a list item alone says too little. */
 export const toldIn = (text: string): readonly ValueStatement[] =>
   valueStatementsIn(text).filter((statement) => /[.!。！]["')*]{0,2}$/.test(statement.text) && tellsOwner(statement))
 
-/** So much of the shorter subject must stand in the longer one. */
+/** Share of the shorter subject's words that the longer one must have too. */
 const sameShare = 0.6
 
-/** How many words say of both what they are about, and whether that is enough to speak of the same. */
+/** Counts the shared subject words, and tells whether they suffice for both to be about the same thing. */
 function sharedSubject(later: ValueStatement, earlier: ValueStatement): { readonly count: number; isSame: boolean } {
   const [few, many] =
     earlier.subject.size <= later.subject.size ? [earlier.subject, later.subject] : [later.subject, earlier.subject]
@@ -210,11 +213,12 @@ function sharedSubject(later: ValueStatement, earlier: ValueStatement): { readon
   return { count, isSame: later.updates ? count > 0 && count >= sameShare * few.size : count === many.size }
 }
 
-/** Does the later sentence say anew what the earlier one said? */
-export const replaces = (later: ValueStatement, earlier: ValueStatement): boolean => replaced(later, earlier).length > 0
+/** True if the later sentence replaces a value of the earlier one. */
+export const replaces = (later: ValueStatement, earlier: ValueStatement): boolean =>
+  replacedValues(later, earlier).length > 0
 
-/** The values of the earlier sentence that another one of their sort takes the place of. */
-const replaced = (later: ValueStatement, earlier: ValueStatement): readonly string[] => {
+/** Returns the values of the earlier sentence that another value of the same sort replaces. */
+const replacedValues = (later: ValueStatement, earlier: ValueStatement): readonly string[] => {
   const { count, isSame } = sharedSubject(later, earlier)
   if (!isSame) return []
   const longest = Math.max(later.subject.size, earlier.subject.size)
@@ -223,10 +227,10 @@ const replaced = (later: ValueStatement, earlier: ValueStatement): readonly stri
   const countIn = ({ values }: ValueStatement, sort: Sort): number => values.filter((one) => one.sort === sort).length
   return earlier.values.flatMap(({ value, sort }) => {
     if (countIn(later, sort) === 0 || said.has(value)) return []
-    // From when to when is not moved by one time of day.
+    // A single time of day does not change a range of times.
     if ((sort === "time" || sort === "date") && countIn(earlier, sort) > countIn(later, sort)) return []
-    // Of several names one that is said again stands for none of the others, the same request about another thing is another request, and
-    // what is said of another thing with one word in common is not said of this one.
+    // If one of several names is repeated, it replaces none of the others; the same request about another thing is another request; and
+    // one shared word is not enough for two statements to be about the same thing.
     const isOther =
       countIn(earlier, sort) > countIn(later, sort) ||
       (!isPlace(earlier, value) && (earlier.asks ? !later.updates : isOfLittle))
@@ -234,21 +238,23 @@ const replaced = (later: ValueStatement, earlier: ValueStatement): readonly stri
   })
 }
 
-/** Where or with what something is to be done, rather than the thing that it is done to: "deploy to eu-1", not "cancel W-1". */
+/** True if a value says where or with what something is done, not what it is done to: "deploy to eu-1", but not "cancel W-1". */
 function isPlace({ text }: ValueStatement, value: string): boolean {
   const before = text.slice(0, Math.max(0, text.indexOf(value)))
   return /(?:^|\s)(?:to|on|in|onto|into|via|under|as|auf|nach|à|sur|en|на|в)\s+(?:\p{L}+\s+){0,2}$/iu.test(before)
 }
 
-/** Put behind a value that another took the place of since. */
+/** Marks a value that another one has replaced. */
 const mark = " (superseded)"
 
-/** The same words with a mark behind each value that a later sentence replaced. */
+/** Marks each value that a later sentence replaced. */
 export function markReplaced(text: string, later: readonly ValueStatement[]): string {
   if (later.length === 0) return text
   let marked = text
   for (const statement of valueStatementsIn(text)) {
-    const gone = new Set(later.filter((one) => replaces(one, statement)).flatMap((one) => replaced(one, statement)))
+    const gone = new Set(
+      later.filter((one) => replaces(one, statement)).flatMap((one) => replacedValues(one, statement)),
+    )
     if (gone.size === 0) continue
     const at = marked.indexOf(statement.text)
     if (at < 0) continue
@@ -260,14 +266,14 @@ export function markReplaced(text: string, later: readonly ValueStatement[]): st
   return marked
 }
 
-/** A word with a figure in it, and the ways in which people say that one is right and another wrong. */
+/** A word with a digit, and the ways in which people say that one is right and another wrong. */
 const figure = "(?=[\\p{L}\\p{N}#._/:@-]*\\d)[\\p{L}\\p{N}#][\\p{L}\\p{N}_./:@-]*(?<![.:/-])"
 const negations = ["not", "nicht", "pas", "no", "não", "non", "niet", "nie"]
 const replacing = [
   ...["instead of", "rather than", "statt", "au lieu de", "en (?:vez|lugar) de", "em vez de", "invece di"],
   "in plaats van",
 ]
-/** Most sentences with a figure in them have none of these words before one. */
+/** Quick check: most sentences with a digit have none of these words before one. */
 const mayCorrect = new RegExp(`${anyOf(negations, replacing)} [\\p{L}\\p{N}#]`, "iu")
 const corrections: readonly RegExp[] = [
   `(?<right>${figure})(?: ?[,(-] ?| )${anyOf(negations)} (?<wrong>${figure})`,
@@ -275,7 +281,7 @@ const corrections: readonly RegExp[] = [
   `${anyOf(negations)} (?<wrong>${figure}),? ${anyOf("but", "sondern", "mais", "sino", "(?:e )?sim", "ma", "maar")} (?<right>${figure})`,
 ].map((pattern) => new RegExp(`(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`, "giu"))
 
-/** What somebody says is wrong, with another value in its place: "typo, SLU-398 not 389". */
+/** Returns the values that a text corrects: "typo, SLU-398 not 389". */
 export const correctedIn = createRecent(
   (text: string): readonly string[] =>
     text.length > maxCorrection || !/\d/.test(text) || !mayCorrect.test(text)
@@ -287,10 +293,10 @@ export const correctedIn = createRecent(
         ),
   1000,
 )
-/** A longer message says more than a slip. */
+/** Maximum length of a correction: a longer message is about more than a slip. */
 const maxCorrection = 600
 
-/** The same words with a mark behind a value that was a slip, by itself or behind a prefix: `SLU-389` for 389. */
+/** Marks a corrected slip, alone or behind a prefix: `SLU-389` for 389. */
 export function markSlip(text: string, wrong: string): string {
   const value = wrong.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&")
   const place = new RegExp(
@@ -300,15 +306,15 @@ export function markSlip(text: string, wrong: string): string {
   return text.replace(place, (found) => `${found}${mark}`)
 }
 
-/** Where a text may be cut near a place: a value is not parted from the mark behind it. */
+/** Returns a position near `at` where a text may be cut without separating a value from its mark. */
 export function behindMark(text: string, at: number): number {
   const start = text.indexOf(mark, Math.max(0, at - mark.length + 1))
   return start >= 0 && start <= at ? start + mark.length : at
 }
 
 /**
- * What was said, with who said it before it where that was not the assistant. Its own sentences have other quotation marks than what is told
- * as seen in tool output, so that no digest that is read back takes one for the other.
+ * Formats a statement with its speaker, unless that is the assistant, whose sentences have other quotation marks, so that a digest that is
+ * read back never confuses the two.
  */
 export function statementLine(speaker: string, text: string): string {
   const line = oneLine(text, maxLineLength)
@@ -317,11 +323,11 @@ export function statementLine(speaker: string, text: string): string {
     : `${oneLine(speaker, 40)} said "${line.replaceAll('"', "'")}"`
 }
 
-/** Who speaks where nobody is named. */
+/** The speaker if none is named. */
 export const assistant = "assistant"
 const printed = /^(?:([^"=]{1,48}) said "([^"]+)"|“([^“”]+)”)$/
 
-/** Read a printed statement; nothing if the line is none. */
+/** Parses a line of `statementLine`; undefined if it is none. */
 export function readValueStatement(line: string): (ValueStatement & { readonly speaker: string }) | undefined {
   const [, speaker = assistant, ofTool, own = ""] = printed.exec(line) ?? []
   const text = ofTool ?? own
@@ -329,7 +335,10 @@ export function readValueStatement(line: string): (ValueStatement & { readonly s
   return statement === undefined ? undefined : { ...statement, speaker }
 }
 
-/** Where a value stands: in a record of its owner, or as the sentence of whoever said it. What a tool said is told as seen there. */
+/**
+ * Returns the section for a value line: records in the facts, statements of the assistant among the findings, those of a tool as seen in
+ * tool output.
+ */
 export function valueSection(line: string, schema: SchemaName): string {
   const speaker = readValueStatement(line)?.speaker
   if (speaker === undefined) return factsSection
@@ -337,11 +346,11 @@ export function valueSection(line: string, schema: SchemaName): string {
 }
 
 /**
- * The sentences of somebody's words that state a value which still holds: what is left of a message that has no room. A value in two or three
- * words says nothing by itself.
+ * Returns the sentences of a text that state a value still in force: what remains of a message if there is no room for it. Values in fewer
+ * than four words are left out, because they say nothing alone.
  */
 export function excerptOf(text: string, stands: (sentence: string) => boolean): string | undefined {
-  // What the user was asked says nothing without the answer.
+  // A question to the user says nothing without the answer.
   const told = valueStatementsIn(text.replace(/ \(asked: .*$/s, "")).filter(
     (statement) =>
       !statement.text.includes(mark) &&
@@ -353,7 +362,7 @@ export function excerptOf(text: string, stands: (sentence: string) => boolean): 
 }
 const leastExcerptWords = 4
 
-/** Does a text have every sentence of an excerpt? */
+/** True if a text has every sentence of an excerpt. */
 export const tellsExcerpt = (text: string, excerpt: string): boolean =>
   excerpt
     .slice(excerptStart.length)
@@ -362,9 +371,9 @@ export const tellsExcerpt = (text: string, excerpt: string): boolean =>
 
 const excerptStart = "… "
 
-/** What an earlier digest left of a message. */
+/** True for what an earlier digest kept of a message. */
 export const isExcerpt = (text: string): boolean => text.startsWith(excerptStart)
 
-/** Words that are left of a message, and every value in them was replaced. */
+/** True for an excerpt in which every value has been replaced. */
 export const isSpent = (text: string): boolean =>
   isExcerpt(text) && text.includes(mark) && text.split(" … ").every((piece) => piece.includes(mark))

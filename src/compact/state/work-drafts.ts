@@ -10,7 +10,7 @@ import { isToDo, type TaskList } from "./task-list.ts"
 import verbs from "./tool-verbs.json" with { type: "json" }
 import type { Run, Work } from "./work.ts"
 
-/** What the lines of work are worth; `worthOf` in notes.ts says how time changes it. */
+/** Worth of the lines about the work; `worthOf` in note-draft.ts adds the effect of age. */
 const worths = {
   act: 10,
   error: 7,
@@ -25,8 +25,8 @@ const worths = {
 }
 
 /**
- * The lines of all that was done: runs, errors with their fixes, files, and the items of the latest list. A list that was last written
- * before the user's `newest` request is one of work that the user takes for done.
+ * Drafts of everything that was done: runs, errors with their fixes, files, and the items of the latest task list. Items last written
+ * before the user's newest request belong to finished work and are left out.
  */
 export function workDrafts(
   work: Work,
@@ -43,12 +43,12 @@ export function workDrafts(
   return [...runs, ...files, ...taskDrafts(work.list, { newest, isLeft })]
 }
 
-/** Where the user last asked for something new, and whether the list was left as it was since. */
+/** `newest`: index of the latest message with a new request of the user; `isLeft`: the agent stopped updating its list. */
 type ListStanding = { readonly newest: number; readonly isLeft: boolean }
 
 type States = ReadonlyMap<string, { readonly state: string; readonly at: number }>
 
-/** An act whose answer named what it made, with the state in which that was found last. */
+/** Adds to an act whose answer named what it created the state in which that was last seen. */
 function withState(run: Run, states: States): Run {
   const { kind, at, outcome } = run
   if (kind !== "act" || outcome?.failed !== false) return run
@@ -58,7 +58,7 @@ function withState(run: Run, states: States): Run {
     return { ...withState(latest, states), earlier: named }
   }
   if (outcome.value === undefined) {
-    // "Submitted batch job 4418203": the number stands in what it printed.
+    // "Submitted batch job 4418203": the number stands in the printed line.
     const since = outcome.line?.match(/\d{4,12}/g)?.flatMap((id) => states.get(id) ?? []) ?? []
     const known = since.findLast((one) => one.at >= at)
     return known === undefined ? run : { ...run, outcome: { ...outcome, line: `${outcome.line} (${known.state})` } }
@@ -80,13 +80,13 @@ const rewrites =
   /\bgit (?:-\S+ \S+ )?(?:rebase(?! --abort)|pull\b[^;&|]{0,80} (?:--rebase|-r)\b|reset (?:-\S+ )*(?:HEAD[~^]|[\da-f]{7})|commit\b.{0,200} --amend|filter-)/
 const ofBranch = /\bgit (?:-\S+ \S+ )?(?:rebase|filter-)/
 const ofUnpushed = /\bgit (?:-\S+ \S+ )?pull\b/
-/** A command that makes a commit and changes that very one. */
+/** A command that creates a commit and then amends that same commit. */
 const ofItsOwn = /\bgit (?:-\S+ \S+ )?(?:revert|cherry-pick|merge|commit(?![^;&|]{0,200} --amend))\b.{0,400} --amend/s
 const pushes = /\bgit (?:-\S+ \S+ )?push\b/
 
 const upToDate = /^Already up[ -]to[ -]date/
 
-/** A commit has another name once the branch was put on another base, and is gone once it was amended or taken back: nobody finds it then. */
+/** Marks commits rewritten since: a rebase gives them another hash, an amend or reset removes them, so the old hash is no longer found. */
 function withRewrites(runs: readonly Run[]): readonly Run[] {
   const isWell = ({ outcome }: Run): boolean => outcome?.failed === false
   const later = runs.filter(
@@ -94,26 +94,26 @@ function withRewrites(runs: readonly Run[]): readonly Run[] {
       isWell(run) && rewrites.test(run.text) && !ofItsOwn.test(run.text) && !upToDate.test(run.outcome?.line ?? ""),
   )
   if (later.length === 0) return runs
-  const isCommit = ({ outcome }: Run): boolean => outcome?.value?.startsWith("commit ") === true
+  const hasCommit = ({ outcome }: Run): boolean => outcome?.value?.startsWith("commit ") === true
   const isGone = (run: Run): boolean =>
     later.some((one) => {
-      const before = runs.filter((other) => isCommit(other) && other.at < one.at)
+      const before = runs.filter((other) => hasCommit(other) && other.at < one.at)
       if (ofBranch.test(one.text)) return before.includes(run)
       if (!ofUnpushed.test(one.text)) return before.toSorted((a, b) => b.at - a.at)[0] === run
       const isPushed = runs.some((two) => isWell(two) && pushes.test(two.text) && two.at > run.at && two.at < one.at)
       return before.includes(run) && !isPushed
     })
   return runs.map((run) =>
-    run.outcome?.value !== undefined && isCommit(run) && isGone(run)
+    run.outcome?.value !== undefined && hasCommit(run) && isGone(run)
       ? { ...run, outcome: { ...run.outcome, value: `${run.outcome.value} (rewritten since)` } }
       : run,
   )
 }
 
-/** Calls of one tool that have an argument in common before it says nothing of each. */
+/** Minimum number of calls of one tool before an argument that all of them share is left out. */
 const leastCalls = 3
 
-/** Acts in few words: of an argument that all calls of a tool have in common, only the latest call tells, behind its own. */
+/** Short texts of acts: an argument shared by all calls of a tool is told only in the latest call, after its own arguments. */
 function shortCalls(runs: readonly Run[]): ReadonlyMap<string, string> {
   const shorts = new Map<string, string>()
   const acts = runs.filter(({ kind, calls }) => kind === "act" && calls)
@@ -133,25 +133,28 @@ function shortCalls(runs: readonly Run[]): ReadonlyMap<string, string> {
   return shorts
 }
 
-/** What a call is about is told with each: an order, a booking, a job; whose it is goes without saying. */
+/** True for an argument that names the object of the call, such as an order, a booking or a job, but not for the id of a user or owner. */
 const isTarget = (part: string): boolean =>
   /^(?!(?:user|customer|client|account|member|owner|tenant|payment)_?)\w{2,30}?_?(?:id|number|no|ref)=\S/i.test(part)
 
-/** A search without a hit ends like this; that is no error. */
+/** Output of a search without a match, which is not an error. */
 const foundNothing =
   /^(?:\W{0,3}(?:command |process )?exit(?:ed)?(?: with)?(?: code| status)?[: ]{1,2}1\W{0,3}(?:no output\W{0,2})?)?$/i
 
-/** The last step of a command filters what was printed. */
+/** True if the last step of a command filters its output. */
 const endsInSearch = /(?:\||&&|;)\s{0,3}(?:[ez]?grep|rg|ag)\s[^|&;]{1,200}`$/
 
-/** So many characters of an output that stand in the command are the command. */
+/** Number of leading characters of an output that, if found in the command, mean that the output only echoes the command. */
 const echoed = 40
 
-/** What an agent notes down of its own work says again what it did. */
+/** Matches calls with which an agent notes down its own work, which repeats what it did. */
 const notes =
   /^`(?:\w+__|\w+\.)*(?:add|create|write|post|append|insert|log)_(?:\w+_)?(?:notes?|comments?|remarks?|log_entry|journal\w*)\(/
 
-/** What was paid, booked, sent, published or deleted must not be done again; a folder that was made, or a paper put on file, may. */
+/**
+ * Factor for an act: what was paid, booked, sent, published or deleted must not be repeated; creating a folder or filing a document may
+ * be.
+ */
 function weightOfAct(text: string, calls: boolean): number {
   if (!calls) return weightyCommand.test(text) ? weighty : slightCommand.test(text) ? slight : 1
   const words = nameWords(text.slice(1, text.indexOf("(")))
@@ -179,15 +182,15 @@ function runDraft(run: Run): readonly NoteDraft[] {
     return [{ ...base, state: "pending", worth: worths.error * scale, after: ": no result yet" }]
   const begins = kind === "act" && outcome.sure !== true ? outcome.begins : undefined
   const told = outcome.line ?? outcome.value ?? (purpose === undefined ? begins : undefined)
-  // Some programs print the command that they run.
+  // Some programs echo the command that they run.
   const quoted = told !== undefined && text.includes(told.replaceAll("`", "'").slice(0, echoed)) ? undefined : told
   const values = outcome.line === undefined && outcome.begins === undefined
   if (!outcome.failed) {
-    // That something ran is no news, nor that a tool was called without arguments; what it found or changed is.
+    // That something ran, or that a tool was called without arguments, is not worth a line; what it found or changed is.
     if (kind !== "act" && quoted === undefined && (!calls || text.endsWith("()`"))) return []
     const worth = (kind === "lookup" && quoted === undefined ? worths.bareLookup : worths[kind]) * scale
     if (kind !== "act") return [{ ...base, worth, ...present({ quoted }), values }]
-    // Among what was done, only doubt is said, and what a command was for that answered nothing telling.
+    // For acts, only doubt about the outcome is reported, or the stated purpose if the output says nothing.
     const doubt = outcome.sure === true || outcome.begins !== undefined ? "" : ": result unknown"
     const otherwise = purpose === undefined ? doubt : `${purposeSign}${purpose}${doubt}`
     const after = run.earlier === undefined ? "" : `; before that: ${run.earlier.join(", ")}`
@@ -220,13 +223,13 @@ function runDraft(run: Run): readonly NoteDraft[] {
   return [{ ...error, at: fixed.at, state: "done", worth: worths.fixed * scale, after: `; ${fixText(run, fixed)}` }]
 }
 
-/** Between a command and what the agent said that it was for. */
+/** Separates a command from the purpose that the agent stated. */
 export const purposeSign = " — "
 
-/** Said of what the user did not let happen. */
+/** Suffix for calls that the user rejected. */
 export const rejectedEnd = ": rejected by the user"
 
-/** Nobody answered in time: whether it was done, the call itself does not tell. */
+/** Matches a timeout or missing response, after which it is unknown whether the call took effect. */
 const leftUnsure =
   /\btime(?:d[ -]?|[ -]?)out\b|_TIMEOUT\b|\b(?:did not|didn['’]t|no) (?:answer|respon(?:d|se)|reply)\b|\b50[24]\b/i
 
@@ -236,10 +239,10 @@ function fixText({ text, calls }: Run, { files, by }: NonNullable<Run["fixed"]>)
   return by === text ? "went well when run again" : oneLine(`went well as ${by}`, maxLineLength)
 }
 
-/** Where there is little room, a file is told with so many names of what changed in it. */
+/** Number of changed names in the short form of a file. */
 const fewNames = 2
 
-/** Each file that was looked at too often to be there by chance is worth more. */
+/** Draft of a file; it is worth more the more messages it rests on. */
 const fileDraft = (path: string, state: FileState): NoteDraft => {
   const { deeds, at, sources } = state
   const changed = deeds.some((deed) => deed !== "read")
@@ -254,10 +257,10 @@ const fileDraft = (path: string, state: FileState): NoteDraft => {
   }
 }
 
-/** Said of a list that was left: it says nothing of what is done. */
+/** Prefix for the open items of a list that is no longer updated; it says nothing about what is done. */
 const leftList = "On the agent's list, which it has not touched for long: "
 
-/** Items of a list that was kept since; one that is kept item by item names them by their ids, in their order. */
+/** Items of the list written since the newest request; in a list kept item by item each has its id, and they are sorted by it. */
 function taskDrafts({ tasks }: TaskList, { newest, isLeft }: ListStanding): readonly NoteDraft[] {
   if (tasks === undefined) return []
   const items = tasks.items.filter(({ doing = tasks.doing }) => doing.at >= newest)

@@ -2,52 +2,52 @@ import { present } from "../../message/present.ts"
 import { code } from "../summary/summary.ts"
 import type { CallDeed } from "./call-deed.ts"
 import { covers } from "./command-runs.ts"
-import { changeText, type FileDeed, goneIn, joinChanges, rewriteOf } from "./file-change.ts"
+import { changeText, type FileDeed, joinChanges, removedNames, rewriteOf } from "./file-change.ts"
 import { type FileState, joinDeeds } from "./file-states.ts"
 import { distinct, thenSign } from "./note-draft.ts"
 import type { Outcome } from "./outcome-of.ts"
 import { createTaskList, keepTasks, type TaskList } from "./task-list.ts"
 
-/** Where something was done. */
-export type Doing = { readonly at: number; readonly source: string }
+/** The message in which something was done: its index and its id. */
+export type MessagePosition = { readonly at: number; readonly source: string }
 
-/** Something that was run or called, and how it went the last time. */
+/** A command or call, with the outcome of its latest run. */
 export type Run = {
   readonly text: string
   readonly kind: "command" | "act" | "lookup"
-  /** So often it was done in the same words, with the same end. */
+  /** Number of consecutive runs with the same text and the same outcome. */
   readonly times: number
-  /** A tool by its own name, not a command in a shell. */
+  /** True for a call of a tool other than a shell. */
   readonly calls: boolean
   readonly little: boolean
   readonly at: number
   readonly sources: readonly string[]
-  /** What the agent said that it was for. */
+  /** The purpose that the agent stated. */
   readonly purpose?: string
-  /** Nothing while nobody knows. */
+  /** Absent while there is no result. */
   readonly outcome?: Outcome
-  /** What earlier runs in the same words made: the numbers of jobs. */
+  /** Numbers, such as job ids, of what earlier runs with the same text created. */
   readonly earlier?: readonly string[]
-  /** Other ways that were tried before, and failed for the same reason. */
+  /** Number of similar runs before it that failed for the same reason. */
   readonly alike?: number
-  /** Files that were changed between the last failure and the next run of the same thing that went well. */
+  /** The later run of the same thing that succeeded, and the files changed between the failure and it. */
   readonly fixed?: { readonly at: number; readonly files: readonly string[]; readonly by: string }
 }
 
-/** All that was done so far. Grows while the transcript is read. */
+/** Everything done so far, updated while the transcript is read. */
 export type Work = {
   readonly runs: Map<string, Run>
   readonly files: Map<string, FileState>
-  /** The failed run of each thing that was not run well since. */
+  /** The text of the failed run for each thing that has not succeeded since. */
   readonly failures: Map<string, string>
   readonly changes: { readonly path: string; readonly at: number }[]
-  /** What stands in the files that were last written whole. */
+  /** Contents of the files whose latest change wrote them whole. */
   readonly contents: Map<string, string>
   /** The latest edit of each file. */
   readonly swaps: Map<string, NonNullable<FileDeed["swap"]>>
   readonly list: TaskList
   openFile: string
-  /** The branch that was last gone to. */
+  /** The branch last checked out. */
   branch: string | undefined
 }
 
@@ -63,7 +63,7 @@ export const createWork = (): Work => ({
   branch: undefined,
 })
 
-/** The same, to be written on by itself. */
+/** Returns a copy that can be changed independently. */
 export const copyOf = (work: Work): Work => ({
   ...work,
   runs: new Map(work.runs),
@@ -75,12 +75,12 @@ export const copyOf = (work: Work): Work => ({
   list: { ...work.list, begun: new Map(work.list.begun) },
 })
 
-/** Changes that are looked through for a fix, and files that it may name. */
+/** Limits on changes searched for a fix, and on files that a fix names. */
 const maxLookedBack = 60
 const maxFixFiles = 3
 
-/** Write down a call whose result is `outcome`, or not known yet. */
-export function recordCall(work: Work, deed: CallDeed, outcome: Outcome | undefined, doing: Doing): void {
+/** Records a call with its outcome; an undefined `outcome` means that there is no result yet. */
+export function recordCall(work: Work, deed: CallDeed, outcome: Outcome | undefined, doing: MessagePosition): void {
   if (deed.type === "tasks") keepTasks(work.list, deed.tasks, doing)
   if (deed.type === "files" || deed.type === "command") {
     if (outcome?.failed !== true) for (const file of deed.files) recordFile(work, file, doing)
@@ -89,7 +89,7 @@ export function recordCall(work: Work, deed: CallDeed, outcome: Outcome | undefi
     recordRun(work, failedFileRun(work, deed.files, outcome.rejected), outcome, doing)
   if (deed.type === "command" && deed.command !== "") {
     const wrote = deed.files.some(({ deed: done }) => done !== "read")
-    // What a command did to files is said of the files.
+    // What a command did to files is reported with the files.
     const isAct = deed.changes === "yes" || (deed.changes === "maybe" && outcome?.did === true)
     const kind = isAct ? "act" : wrote || deed.changes === "no" ? "lookup" : "command"
     const text = code(deed.command)
@@ -107,7 +107,8 @@ export function recordCall(work: Work, deed: CallDeed, outcome: Outcome | undefi
     recordRun(work, named, outcome, doing)
   }
   if (deed.type === "call") {
-    // Whose name says nothing did something if its answer says so, or has an id for what it made.
+    // A call whose tool name does not say whether it changes anything counts as an act if its answer says so or has an id of something
+    // new.
     const says = outcome?.says === true || outcome?.did === true || (outcome !== undefined && namesNew(deed, outcome))
     const isAct = deed.changes === "yes" || (deed.changes === "maybe" && says) || outcome?.isDone === true
     const kind = isAct ? "act" : "lookup"
@@ -117,15 +118,18 @@ export function recordCall(work: Work, deed: CallDeed, outcome: Outcome | undefi
   }
 }
 
-/** The branch that a command goes to, if it does. */
+/** Returns the branch that a command checks out, if any. */
 const branchOf = (command: string): string | undefined =>
   [...command.matchAll(/\bgit (?:switch|checkout)(?: -[cCbB]| --create)? (?!-)([\w./-]{1,100})/g)].at(-1)?.[1]
 
-/** "git push" pushes the branch that the work is on: that it went well says nothing of another one. */
+/** Adds the branch to a bare "git push", so that its success does not count for another branch. */
 const pushOf = (run: string, branch: string | undefined): string =>
   run === "git push" ? `git push origin ${branch ?? "HEAD"}` : run
 
-/** Does the answer to a tool whose name says nothing have an id for what it made? Several ids, or a plural, are what was found. */
+/**
+ * True if the answer to a tool whose name does not say whether it changes anything has the id of something new. Several ids, or a plural
+ * tool name, mean search results.
+ */
 export function namesNew(deed: CallDeed, { value = "" }: Outcome): boolean {
   if (deed.type !== "call") return false
   const tool = deed.tool.split("__").at(-1) ?? ""
@@ -134,12 +138,12 @@ export function namesNew(deed: CallDeed, { value = "" }: Outcome): boolean {
   return pairs.some((pair, n) => /(?:^|_)id=|Id=/.test(pair) && (pairs[n + 1] ?? "=").includes("="))
 }
 
-type Named = Pick<Run, "text" | "kind" | "calls" | "little" | "purpose"> & { readonly same: string }
+type NewRun = Pick<Run, "text" | "kind" | "calls" | "little" | "purpose"> & { readonly same: string }
 
-function failedFileRun(work: Work, files: readonly FileDeed[], rejected = false): Named {
+function failedFileRun(work: Work, files: readonly FileDeed[], rejected = false): NewRun {
   const path = files[0]?.path || work.openFile
   const verb = files[0]?.deed === "read" ? "reading" : "changing"
-  // What the user did not want is told; what did not fit is tried again in another form.
+  // A rejected change is reported with its content; a failed one is not, because the agent tries it again in another form.
   const change = rejected ? files[0]?.change : undefined
   return {
     text: `${verb} ${code(path)}${change === undefined ? "" : ` (${changeText(change, 1)})`}`,
@@ -150,18 +154,18 @@ function failedFileRun(work: Work, files: readonly FileDeed[], rejected = false)
   }
 }
 
-function recordRun(work: Work, given: Named, outcome: Outcome | undefined, { at, source }: Doing): void {
+function recordRun(work: Work, given: NewRun, outcome: Outcome | undefined, { at, source }: MessagePosition): void {
   const { same: run, ...named } = given
-  // What goes well later undoes no word of the user.
+  // A later success does not overrule the user's rejection.
   const same = outcome?.rejected === true ? `rejected ${named.text}` : run
   const failedBefore = work.failures.get(same)
-  const isWell = outcome?.failed === false && !isPut.test(outcome.value ?? "")
+  const isWell = outcome?.failed === false && !isPending.test(outcome.value ?? "")
   if (isWell && failedBefore !== undefined) resolve(work, failedBefore, named.text, at)
   if (isWell && named.calls) resolveCorrected(work, named.text, at)
   const known = work.runs.get(named.text)
   if (isWell) work.failures.delete(same)
-  // Ways that failed for one reason are one line; another reason is news.
-  const before = outcome?.failed === true ? takeAlike(work, same, named.text, outcome.line) : undefined
+  // Runs that failed for the same reason share a line; another reason gets its own.
+  const before = outcome?.failed === true ? takeSimilarFailure(work, same, named.text, outcome.line) : undefined
   if (outcome?.failed === true) work.failures.set(same, named.text)
   const alike = (known?.alike ?? 0) + (before === undefined ? 0 : (before.alike ?? 0) + 1)
   const sources = distinct([...(before?.sources ?? []), ...(known?.sources ?? []), source])
@@ -180,7 +184,7 @@ function recordRun(work: Work, given: Named, outcome: Outcome | undefined, { at,
   })
 }
 
-/** The numbers that the runs before gave to what they made, if this one made something anew. */
+/** Returns the numbers of what the earlier runs created, if this run created something new. */
 function madeBefore({ outcome, earlier = [] }: Run, now: Outcome | undefined): readonly string[] {
   const before = madeNumber(outcome)
   const made = madeNumber(now)
@@ -190,7 +194,7 @@ function madeBefore({ outcome, earlier = [] }: Run, now: Outcome | undefined): r
 }
 const maxEarlier = 4
 
-/** The id that an answer gave, or the one number in the line that a run printed: "Submitted batch job 4418203". */
+/** Returns the id in an answer, or the only number in the line that a run printed: "Submitted batch job 4418203". */
 function madeNumber(outcome: Outcome | undefined): string | undefined {
   if (outcome?.failed !== false) return undefined
   const id = /(?:^|, )\w{0,20}(?:id|Id|job)=([^,\s]{3,40})(?:,|$)/.exec(outcome.value ?? "")?.[1]
@@ -198,13 +202,19 @@ function madeNumber(outcome: Outcome | undefined): string | undefined {
   return id ?? (others.length === 0 ? number : undefined)
 }
 
-/** It was put forward and waits for something: nothing has gone well yet. */
-const isPut = /(?:^|, )(?:state|status)=(?:challenge|(?:pending|awaiting)_\w|requires?_\w|needs_\w|otp|unconfirmed)/i
+/** Matches a state that still waits for something, so that nothing has succeeded yet. */
+const isPending =
+  /(?:^|, )(?:state|status)=(?:challenge|(?:pending|awaiting)_\w|requires?_\w|needs_\w|otp|unconfirmed)/i
 
-/** Another run of the same program that failed in the same words; it is told with the new one. */
-function takeAlike({ failures, runs }: Work, same: string, text: string, line: string | undefined): Run | undefined {
+/** Removes and returns another run of the same program that failed with the same message; the new failure's line covers it. */
+function takeSimilarFailure(
+  { failures, runs }: Work,
+  same: string,
+  text: string,
+  line: string | undefined,
+): Run | undefined {
   const program = same.split(" ", 2).join(" ")
-  // A program is one word or two: with two, more may follow in a key.
+  // A program is one word or two; after two, more words may follow in a key.
   const start = program.includes(" ") ? `${program} ` : undefined
   for (const key of failures.keys()) {
     if (key !== program && (start === undefined || !key.startsWith(start))) continue
@@ -218,7 +228,7 @@ function takeAlike({ failures, runs }: Work, same: string, text: string, line: s
   return undefined
 }
 
-/** The same thing failed again: the reasons that it gave, the newest last. */
+/** Joins the reasons of two failures of the same thing, the newer last. */
 function joinFailures(older: Outcome, newer: Outcome | undefined): Outcome | undefined {
   if (newer !== undefined && newer.line === undefined) return { ...newer, ...present({ line: older.line }) }
   if (newer?.line === undefined || older.line === undefined || older.line.endsWith(newer.line)) return newer
@@ -226,7 +236,7 @@ function joinFailures(older: Outcome, newer: Outcome | undefined): Outcome | und
   return { ...newer, line: `${last}${thenSign}${newer.line}` }
 }
 
-/** Everything that failed before and that these runs cover went well with them. */
+/** Marks every earlier failure covered by these successful runs as fixed. */
 function resolveAll(work: Work, well: readonly string[], by: string, at: number): void {
   for (const [failed, text] of work.failures) {
     if (!well.some((run) => covers(run, failed))) continue
@@ -235,7 +245,10 @@ function resolveAll(work: Work, well: readonly string[], by: string, at: number)
   }
 }
 
-/** A call whose failure named the value that was wrong and the one that is right, and that was made with that one since. */
+/**
+ * Marks a failed call as fixed if its error named the wrong and the right value of an argument, and the same call has now succeeded with
+ * the right one.
+ */
 function resolveCorrected(work: Work, well: string, at: number): void {
   const given = well.split(", ")
   for (const [key, text] of work.failures) {
@@ -253,7 +266,7 @@ function resolveCorrected(work: Work, well: string, at: number): void {
   }
 }
 
-/** The name and the value of an argument as it is told. */
+/** Splits the text of an argument into its name and its value. */
 function argumentOf(told: string): readonly [string, string] {
   const sign = told.indexOf("=")
   return [told.slice(0, sign + 1), told.slice(sign + 1).replace(/\)?`$/, "")]
@@ -262,7 +275,7 @@ function argumentOf(told: string): readonly [string, string] {
 function resolve(work: Work, failed: string, by: string, at: number): void {
   const run = work.runs.get(failed)
   if (run === undefined) return
-  // The failure stays in the record beside the run that went well, even if that was the very same command.
+  // The failure keeps an entry of its own beside the successful run, even if both are the same command.
   work.runs.delete(failed)
   const files = new Set<string>()
   for (const change of work.changes.slice(-maxLookedBack).toReversed()) {
@@ -272,11 +285,11 @@ function resolve(work: Work, failed: string, by: string, at: number): void {
   work.runs.set(`failed ${failed}`, { ...run, fixed: { at, files: [...files], by } })
 }
 
-function recordFile(work: Work, file: FileDeed, { at, source }: Doing): void {
+function recordFile(work: Work, file: FileDeed, { at, source }: MessagePosition): void {
   const named = file.path === "" ? work.openFile : file.path
   const path = file.deed === "restored" ? knownPath(work, named) : named
   if (path === "") return
-  const { deed, change, gone } = putBack(work, path, file) ?? written(work, path, file)
+  const { deed, change, gone } = undoingEdit(work, path, file) ?? changeByWriting(work, path, file)
   work.openFile = path
   if (deed !== "read") {
     work.changes.push({ path, at })
@@ -285,10 +298,10 @@ function recordFile(work: Work, file: FileDeed, { at, source }: Doing): void {
   const known = work.files.get(path)
   work.files.delete(path)
   if (deed === "undone" || deed === "restored") {
-    work.files.set(path, takenBack(known, deed, { at, source }))
+    work.files.set(path, stateAfterUndo(known, deed, { at, source }))
     return
   }
-  const takenOut = gone ?? (file.swap === undefined ? [] : goneIn(file.swap))
+  const takenOut = gone ?? (file.swap === undefined ? [] : removedNames(file.swap))
   const joined = deed === "deleted" ? undefined : joinChanges(known?.change, change, takenOut)
   work.files.set(path, {
     deeds: joinDeeds(known?.deeds ?? [], deed),
@@ -296,33 +309,41 @@ function recordFile(work: Work, file: FileDeed, { at, source }: Doing): void {
     ...(joined === undefined ? {} : { change: joined }),
     at: deed === "read" ? (known?.at ?? at) : at,
     sources: distinct([...(known?.sources ?? []), source]),
-    ...(deed === "read" || known === undefined ? {} : { before: upTo(known, maxUndone) }),
+    ...(deed === "read" || known === undefined ? {} : { before: withUndoDepth(known, maxUndone) }),
   })
 }
 
-/** The file that a path from the working folder means, where one was changed under its whole path. */
+/** Returns the known absolute path that a relative path refers to, if exactly one matches. */
 function knownPath({ files }: Work, path: string): string {
   const end = `/${path.replace(/^\.\//, "")}`
   const [own, ...others] = files.has(path) ? [] : [...files.keys()].filter((one) => one.endsWith(end))
   return own === undefined || others.length > 0 ? path : own
 }
 
-/** Changes in a row that can be taken back one by one. */
+/** Number of consecutive changes of a file that can be undone one by one. */
 const maxUndone = 4
 
-const upTo = ({ before, ...state }: FileState, depth: number): FileState =>
-  before === undefined || depth <= 1 ? state : { ...state, before: upTo(before, depth - 1) }
+const withUndoDepth = ({ before, ...state }: FileState, depth: number): FileState =>
+  before === undefined || depth <= 1 ? state : { ...state, before: withUndoDepth(before, depth - 1) }
 
-/** A file after its latest change was undone, or all of them. */
-function takenBack(known: FileState | undefined, deed: "undone" | "restored", { at, source }: Doing): FileState {
+/** State of a file after its latest change was undone, or all of its changes. */
+function stateAfterUndo(
+  known: FileState | undefined,
+  deed: "undone" | "restored",
+  { at, source }: MessagePosition,
+): FileState {
   const sources = distinct([...(known?.sources ?? []), source])
   const before = deed === "undone" ? known?.before : undefined
   if (before?.deeds.some((one) => one !== "read") === true) return { ...before, at, sources }
   return { deeds: ["restored"], edits: 0, at, sources }
 }
 
-/** An edit that puts back what the one before it took out takes that one back. */
-function putBack({ swaps }: Work, path: string, { deed, swap }: FileDeed): ReturnType<typeof written> | undefined {
+/** An edit that reverses the edit before it counts as an undo. */
+function undoingEdit(
+  { swaps }: Work,
+  path: string,
+  { deed, swap }: FileDeed,
+): ReturnType<typeof changeByWriting> | undefined {
   const before = swaps.get(path)
   if (deed !== "read") swaps.delete(path)
   if (swap === undefined) return undefined
@@ -331,8 +352,8 @@ function putBack({ swaps }: Work, path: string, { deed, swap }: FileDeed): Retur
   return isBack ? { deed: "undone" } : undefined
 }
 
-/** A file that is written whole a second time is changed by what is new in it. */
-function written(
+/** Tells a file that is overwritten whole by what differs from its known content. */
+function changeByWriting(
   { contents, files }: Work,
   path: string,
   { deed, change, content }: FileDeed,
@@ -340,7 +361,7 @@ function written(
   const before = contents.get(path)
   if (deed !== "read") contents.delete(path)
   if (content !== undefined) contents.set(path, content)
-  // What was made here before is made anew, whatever was in it.
+  // Writing a file again that was created in this session is an edit, even if its earlier content is unknown.
   const isAgain =
     deed === "created" && files.get(path)?.deeds.at(-1) !== "deleted" && files.get(path)?.deeds[0] === "created"
   if (before === undefined || content === undefined) return { deed: isAgain ? "edited" : deed, ...present({ change }) }

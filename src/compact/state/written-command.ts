@@ -4,13 +4,16 @@ import { createPerObject } from "../../message/recall.ts"
 import { type CallDeed, commandDeed } from "./call-deed.ts"
 import { changeOf, type FileDeed } from "./file-change.ts"
 
-/** Longest closing tag that may end a text. */
+/** Maximum length of a closing tag at the end of a text. */
 export const maxTagLength = 40
 
-/** Longest command block, in characters from the end of the text. */
+/** Maximum length of a command block in characters. */
 const maxBlock = 20_000
 
-/** The command that a text ends with, in a fence or a tag of its own. Agents without tool calls act this way; the next message is the output. */
+/**
+ * Returns the command that a text ends with, in a fence or a tag of its own. Agents without tool calls act this way; the next message is
+ * the output.
+ */
 export function writtenCommand(text: string): string | undefined {
   const end = text.slice(-maxBlock).trimEnd()
   if (end.endsWith("```")) {
@@ -27,19 +30,20 @@ export function writtenCommand(text: string): string | undefined {
 
 const content = (block: string): string | undefined => (block.trim() === "" ? undefined : block.trim())
 
-/** The text that a message says, without calls and results. */
+/** Returns the text of a message, without calls and results. */
 export const saidBy = createPerObject(({ role, parts }: Message): string =>
   parts.flatMap((part) => (part.type === "text" && channelOf(role, part) === role ? [part.text] : [])).join("\n"),
 )
 
-/** Least number and share of answered responses that end with a command, for a transcript to count as one of written commands. */
+/** Minimum number and share of answered responses that end with a command for a transcript to consist of written commands. */
 const minWritten = 2
 const minBesideCalls = 5
 const minShare = 0.8
 
 /**
- * Does this assistant act by writing commands, so that what answers them is output and not a person? Where it also calls tools, a
- * demonstration or an earlier model may have written them; one code block in an answer to a person is none.
+ * True if this assistant acts by writing commands, so that the replies are output and not a person's. Higher limits hold if it also calls
+ * tools, because a demonstration or an earlier model may have written the commands; one code block in an answer to a person does not
+ * count.
  */
 export function actsInText(messages: Transcript): boolean {
   let answered = 0
@@ -55,8 +59,8 @@ export function actsInText(messages: Transcript): boolean {
 }
 
 /**
- * The user messages from a place on that are output by where they stand: each answers a message that ends with a shell command, in a transcript of such
- * messages. An answer that shows code in another language, or goes on behind its block, is for a person.
+ * Returns the user messages from an index on that are output by their position: each follows a message that ends with a shell command, in
+ * a transcript of written commands. An answer that shows code in another language, or continues after its block, is for a person.
  */
 export function outputsIn(messages: Transcript, from: number): ReadonlySet<Message> {
   const found = new Set<Message>()
@@ -78,25 +82,25 @@ const endsWithShell = (text: string): boolean => {
   if (!end.endsWith("```")) return true
   return shellFence.test(end.slice(end.lastIndexOf("```", end.length - 4), -3))
 }
-/** Lines of a command; what is longer is a program that somebody asked for. */
+/** Maximum number of lines of a command; more are a program that someone asked for. */
 const maxShellLines = 20
 const shellFence = /^```(?:bash|sh|shell|zsh|console|powershell|cmd|command)?[ \t]*\r?\n/i
 
 const hasTools = ({ parts }: Message): boolean =>
   parts.some(({ type }) => type === "tool-call" || type === "tool-result")
 
-/** One short sentence on a line of its own is something that a person says, even to an agent of this kind. */
+/** True for a single short sentence, which a person says even to an agent of this kind. */
 export function looksSpoken(text: string): boolean {
   const line = text.trim()
   return line.length <= 400 && !line.includes("\n") && /\s\S+\s/.test(line) && /[.!?。！？]$/.test(line)
 }
 
-/** The tag or label with which a harness begins every output that it shows, and how many began with it; none once one began otherwise. */
+/** The tag or label that a harness puts before every output, and the number of outputs that began with it; an empty head if they differ. */
 export type OutputForm = { readonly head: string; readonly count: number }
 
 /**
- * The form of outputs with one more text. What begins otherwise, where every output so far began with a harness's own label, is none: somebody
- * says it in place of an output, unless it tells of a command. What a program prints first is no such label.
+ * Updates the form with one more text. If every output so far began with the harness's label and this text does not, it is a person's
+ * ("broken"), unless it speaks of a command. The first words of a program's output are no such label.
  */
 export function formAfter(form: OutputForm | undefined, text: string): OutputForm | "broken" {
   const head = outputHead.exec(text)?.[0].trim() ?? ""
@@ -123,7 +127,7 @@ const interfaceDeeds: Readonly<Record<string, FileDeed["deed"]>> = {
   str_replace: "edited",
 }
 
-/** What a written command does; an editor's own words count as what they do to the file. */
+/** Returns what a written command does; commands of an editor interface count as file operations. */
 export function writtenDeed(command: string): CallDeed {
   const word = interfaceWord.exec(command)
   const deed = interfaceDeeds[word?.[1] ?? ""]

@@ -3,6 +3,7 @@ import { present } from "../../message/present.ts"
 import { isObject } from "../../wire/json.ts"
 import { expectedLanguage } from "./model-language.ts"
 import {
+  acceptSourced,
   attemptFailure,
   type DraftLine,
   flatten,
@@ -14,7 +15,6 @@ import {
   readDraft,
   readSummaryAnswer,
   type SummaryEvent,
-  settle,
   summaryOf,
   userText,
   type WrittenSummary,
@@ -34,7 +34,10 @@ import {
 
 export type CustomInput = PromptInput & { readonly signal: AbortSignal }
 
-/** Have the user's own function write the summary, once. It never rejects: what went wrong is in the event, and then there is no summary. The caller sets the time limit. */
+/**
+ * Calls the custom summarizer once. It never rejects: on failure there is no summary, and the event says why. The caller sets the time
+ * limit.
+ */
 export async function writeWithCustom(summarize: Summarize, input: CustomInput): Promise<WrittenSummary> {
   const { messages, schema, previous, focus, language, budgetTokens, signal } = input
   const head = { type: "summary-attempted", writer: "custom", attempt: 1 } as const
@@ -50,28 +53,28 @@ export async function writeWithCustom(summarize: Summarize, input: CustomInput):
   return { events: [event], ...present({ summary }) }
 }
 
-type Judging = Pick<PromptInput, "messages" | "schema" | "previous" | "language">
+type JudgeInput = Pick<PromptInput, "messages" | "schema" | "previous" | "language">
 
-/** Read what somebody wrote as a summary of these messages, and say what came of it. */
+/** Reads a custom summary of these messages, and reports the result as an event. */
 export function judgeCustom(
   answer: unknown,
-  { messages, schema, previous, language }: Judging,
+  { messages, schema, previous, language }: JudgeInput,
 ): { readonly summary?: WrittenSummary["summary"]; readonly event: SummaryEvent } {
   const head = { type: "summary-attempted", writer: "custom", attempt: 1 } as const
   const earlier = previous?.sections.flatMap(({ lines }) => lines) ?? []
   const known = new Set([...messages.map(({ id }) => String(id)), ...earlier.flatMap(({ sources }) => sources)])
   const read = readCustom(answer, { schema, known, sourcesOf: createSourcing(messages, earlier) })
-  const judged = read.ok ? settle(read, known, expectedLanguage(language, userText(messages))) : read
+  const judged = read.ok ? acceptSourced(read, known, expectedLanguage(language, userText(messages))) : read
   if (!judged.ok)
     return { event: { ...head, outcome: "rejected", failure: { type: "rejected", reason: judged.reason } } }
   const { summary, leftOut, unsourced } = judged
   return { summary, event: { ...head, outcome: "written", leftOut, unsourced } }
 }
 
-/** The name under which the earlier summary stands among the messages. */
+/** The id of the earlier summary among the messages. */
 const previousId = messageId("previous")
 
-/** The conversation for a reader of somebody else's making, the earlier summary first. */
+/** Formats the conversation for a custom summarizer, the earlier summary first. */
 function show({ messages, previous, inputTokens, count }: PromptInput): Pick<SummarizeInput, "text" | "pieces"> {
   const isFirst = previous === undefined || previous.sections.length === 0
   const told = isFirst ? "" : previousPlain(previous, { limitTokens: inputTokens * previousShare, count })
@@ -85,25 +88,28 @@ function show({ messages, previous, inputTokens, count }: PromptInput): Pick<Sum
   }
 }
 
-/** Messages that a line is laid to: those that share most of its words. */
-const maxLaid = 4
+/** Maximum number of messages attributed to a line: those that share most of its words. */
+const maxAttributed = 4
 
-/** A message counts if it shares at least this much of what the best one shares. */
+/** Minimum share of the best message's score for another message to count. */
 const closeEnough = 0.6
 
-/** Characters read of one piece: what a summary retells stands in its head or tail. */
+/** Number of characters read at either end of one piece: a summary mostly retells its beginning or end. */
 const readPerEnd = 20_000
 
-/** Words of one line that are looked up. */
+/** Maximum number of words of one line that are looked up. */
 const maxWords = 120
 
-/** A word in more messages than that tells nothing about which one was meant, and would make the work grow with the square of the messages. */
+/**
+ * Maximum number of messages with a word: a more frequent one does not tell which was meant, and would make the work grow with the square
+ * of the messages.
+ */
 const maxHolders = 200
 
 const word = /[\p{L}\p{N}][\p{L}\p{M}\p{N}_]*/gu
 const ideographs = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
 
-/** The words of a text, in small letters; of writing without spaces every pair of signs. */
+/** Returns the words of a text in lower case; for scripts without blanks every pair of characters. */
 function wordsOf(text: string): ReadonlySet<string> {
   const words = new Set<string>()
   for (const [found] of text.toLowerCase().matchAll(word)) {
@@ -117,9 +123,9 @@ const ends = (text: string): string =>
   text.length <= 2 * readPerEnd ? text : `${text.slice(0, readPerEnd)} ${text.slice(-readPerEnd)}`
 
 /**
- * Which messages a line without sources rests on: those that say most of its rarer words. A line that shares no word with any message rests
- * on nothing. A line that has its words from a tool's output is not laid to the user's words as well, however many of those the output
- * repeats: it has no more authority than the output.
+ * Creates the function that attributes a line without sources to messages: those that have most of its rarer words. A line that shares no
+ * word with any message has no source. A line with words of a tool's output is not attributed to the user as well, however many of the
+ * user's words the output repeats: it has no more authority than the output.
  */
 export function createSourcing(
   messages: Transcript,
@@ -138,7 +144,8 @@ export function createSourcing(
     }
   }
   for (const { id, text, channel } of promptPieces(messages)) hold(id, channel, text)
-  for (const { sources, text, channel } of earlier) for (const id of sources.slice(0, maxLaid)) hold(id, channel, text)
+  for (const { sources, text, channel } of earlier)
+    for (const id of sources.slice(0, maxAttributed)) hold(id, channel, text)
   return (text) => {
     const scores = new Map<string, number>()
     for (const found of [...wordsOf(text)].slice(0, maxWords)) {
@@ -149,22 +156,25 @@ export function createSourcing(
     const ranked = [...scores].sort(([, one], [, other]) => other - one)
     const best = ranked[0]?.[1] ?? 0
     const close = ranked
-      .slice(0, maxLaid)
+      .slice(0, maxAttributed)
       .filter(([, score]) => score >= best * closeEnough)
       .map(([id]) => id)
     return close.some((id) => data.has(id)) ? close.filter((id) => data.has(id) || !users.has(id)) : close
   }
 }
 
-/** What is needed to read an answer: the schema, the ids that exist, and which of them a line without any rests on. */
-type Reading = {
+/** What is needed to read an answer: the schema, the ids that exist, and a function that finds the sources of a line without any. */
+type ReadContext = {
   readonly schema: SchemaName
   readonly known: ReadonlySet<string>
   readonly sourcesOf: (text: string) => readonly string[]
 }
 
-/** Read what a summarizer of the user's own gave back: Markdown or plain text, a draft, or our own JSON. Anything that is not a summary is told apart. */
-export function readCustom(answer: unknown, reading: Reading): ReadAnswer {
+/**
+ * Reads the answer of a custom summarizer: Markdown or plain text, a draft object, or our own JSON. Anything else is rejected with a
+ * reason.
+ */
+export function readCustom(answer: unknown, reading: ReadContext): ReadAnswer {
   if (typeof answer === "string") return readText(answer, reading)
   if (!isObject(answer) || !isObject(answer.sections)) {
     return { ok: false, reason: { code: "wrong-shape", at: "the answer", expected: "text or an object of sections" } }
@@ -173,8 +183,8 @@ export function readCustom(answer: unknown, reading: Reading): ReadAnswer {
   return readDraft({ ...answer, sections: Object.fromEntries(sections) }, reading.schema)
 }
 
-/** Bare words become lines, and lines without sources get those that their words point at. */
-function withSources(lines: unknown, { sourcesOf }: Reading): unknown {
+/** Turns strings into lines, and adds sources to lines without any. */
+function withSources(lines: unknown, { sourcesOf }: ReadContext): unknown {
   if (!Array.isArray(lines)) return lines
   return lines.slice(0, maxLines).map((line: unknown) => {
     if (typeof line === "string") return { text: line, from: sourcesOf(line.slice(0, maxModelLineLength)) }
@@ -183,7 +193,7 @@ function withSources(lines: unknown, { sourcesOf }: Reading): unknown {
   })
 }
 
-function readText(text: string, reading: Reading): ReadAnswer {
+function readText(text: string, reading: ReadContext): ReadAnswer {
   if (text.length > maxAnswerLength)
     return { ok: false, reason: { code: "too-long", length: text.length, limit: maxAnswerLength } }
   const kind = looksLikeFailure(text)
@@ -200,10 +210,10 @@ const bullet = /^\s*(?:[-*•+]\s+|\d{1,3}[.)]\s+)/
 const noise = /^\s*(?:```|~~~|[-*_]{3,}\s*$|<\/[\w-]{1,60}>\s*$)/
 const cited = /\s*[[(]\s*([\w.:-]{1,80}(?:\s*,\s*[\w.:-]{1,80}){0,19})\s*[\])]\.?$/
 
-/** Lines of a text that are looked at, headings included: more than any summary has. */
+/** Maximum number of lines read of a text, including headings: more than any summary has. */
 const maxRead = 2_000
 
-function linesOf(text: string, { schema, known, sourcesOf }: Reading): readonly DraftLine[] {
+function linesOf(text: string, { schema, known, sourcesOf }: ReadContext): readonly DraftLine[] {
   const open = openSection[schema]
   const lines: DraftLine[] = []
   let section = open
@@ -223,7 +233,7 @@ function linesOf(text: string, { schema, known, sourcesOf }: Reading): readonly 
   return lines
 }
 
-/** The section that a heading means: by its name, otherwise by the first that is known by one of its words. */
+/** Returns the section that a heading means: by its name, otherwise the first whose pattern matches. */
 function sectionNamed(title: string, schema: SchemaName): string | undefined {
   const plain = title
     .toLowerCase()
@@ -246,7 +256,7 @@ function stateOf(line: string): { readonly state?: LineState; readonly rest: str
   return found === undefined ? { rest: line } : { state: found[0], rest: line.slice(found[1].length).trim() }
 }
 
-/** Ids in brackets at the end of a line, if every one of them exists. */
+/** Reads ids in brackets at the end of a line, if every one of them exists. */
 function citationIn(
   line: string,
   known: ReadonlySet<string>,

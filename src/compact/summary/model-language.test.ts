@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { expectedLanguage, speaksAnother } from "./model-language.ts"
+import { expectedLanguage, isOtherLanguage } from "./model-language.ts"
 
 const said = {
   English:
@@ -23,7 +23,7 @@ test.each(pairs)("an answer in %s to a user who writes it is right, in any other
   const expected = expectedLanguage(undefined, words)
   expect(expected).toBeDefined()
   if (expected === undefined) return
-  const wrong = pairs.filter(([, other]) => speaksAnother(other, expected)).map(([other]) => other)
+  const wrong = pairs.filter(([, other]) => isOtherLanguage(other, expected)).map(([other]) => other)
   expect(wrong).toEqual(pairs.map(([other]) => other).filter((other) => other !== name))
 })
 
@@ -39,15 +39,15 @@ test.each([
 
 test("a language that was asked for goes before the one that the user writes", () => {
   const expected = expectedLanguage("French", said.German)
-  expect(expected !== undefined && speaksAnother(said.German, expected)).toBe(true)
-  expect(expected !== undefined && speaksAnother(said.French, expected)).toBe(false)
+  expect(expected !== undefined && isOtherLanguage(said.German, expected)).toBe(true)
+  expect(expected !== undefined && isOtherLanguage(said.French, expected)).toBe(false)
 })
 
 test("what cannot be told is not held against anyone", () => {
   expect(expectedLanguage("Klingon", said.English)).toBeUndefined()
   expect(expectedLanguage(undefined, "ok /usr/bin/node 42")).toBeUndefined()
   const english = expectedLanguage(undefined, said.English)
-  expect(english !== undefined && speaksAnother("src/tax.ts: 3", english)).toBe(false)
+  expect(english !== undefined && isOtherLanguage("src/tax.ts: 3", english)).toBe(false)
 })
 
 test("identifiers, paths and code do not make a text English", () => {
@@ -58,11 +58,11 @@ test("identifiers, paths and code do not make a text English", () => {
   expect(chinese?.script).toBe("han")
   const answer =
     "已将 `TaxField` 改名为 `SalesTax`，修改了 src/shop/tax.ts 与 src/shop/report.ts，TypeScript compiler 通过，npm test 全部通过。"
-  expect(chinese !== undefined && speaksAnother(answer, chinese)).toBe(false)
+  expect(chinese !== undefined && isOtherLanguage(answer, chinese)).toBe(false)
 })
 
 test.each(["a", "的", "`", "```", "a/", "é ", "a1 "])("a long run of %j is read through once", (seed) => {
   const long = seed.repeat(2_000_000 / seed.length)
   const expected = expectedLanguage(undefined, long)
-  if (expected !== undefined) expect(speaksAnother(long, expected)).toBe(false)
+  if (expected !== undefined) expect(isOtherLanguage(long, expected)).toBe(false)
 })

@@ -1,9 +1,9 @@
 import languages from "./languages.json" with { type: "json" }
 
-/** What a text can be told by: the letters it is written in, and for languages that share letters the small words that every sentence has. */
+/** How to recognize a language: by its script, and among languages with the same script by small words that occur in every sentence. */
 type Language = (typeof languages)[number]
 
-/** Each script with how much one letter of it says, in letters of an alphabet. */
+/** Each script with the weight of one of its letters, in letters of an alphabet. */
 const scripts: readonly (readonly [script: string, letters: RegExp, weight: number])[] = [
   ["latin", /\p{Script=Latin}+/gu, 1],
   ["cyrillic", /\p{Script=Cyrillic}+/gu, 1],
@@ -17,22 +17,22 @@ const scripts: readonly (readonly [script: string, letters: RegExp, weight: numb
   ["thai", /\p{Script=Thai}+/gu, 1],
 ]
 
-/** So much of a text is looked at: a language shows in a page. */
+/** Number of characters examined: a page is enough to tell a language. */
 const readLength = 20_000
-/** Fewer letters tell nothing: a path, a name, an "ok". */
+/** Minimum number of letters: fewer, such as a path, a name or an "ok", tell nothing. */
 const leastLetters = 40
-/** A script that makes up this share of a text is the one that it is written in. */
+/** Minimum share of a text for its main script. */
 const mainShare = 0.5
-/** An answer in the right script has at least this share of it, however many identifiers it quotes. */
+/** Minimum share of the expected script in an answer, however many identifiers it quotes. */
 const leastShare = 0.15
-/** So many small words tell a language, if no other has half as many. */
+/** Minimum number of small words for a language, if no other has more than half as many. */
 const leastWords = 6
 
 const smallWords = languages
   .filter(({ words }) => words !== "")
   .map(({ name, words }) => ({ name, words: new Set(words.split(" ")) }))
 
-/** A text without what is the same in every language: code, addresses, paths and names of things. */
+/** Removes what is the same in every language: code, URLs, paths and identifiers. */
 const proseOf = (text: string): string =>
   text
     .slice(0, readLength)
@@ -54,7 +54,7 @@ const shareOf = ({ of }: Shares, script: string): number =>
   // Japanese is written in both.
   script === "kana" ? (of.get("kana") ?? 0) * 3 + (of.get("han") ?? 0) * 0.1 : (of.get(script) ?? 0)
 
-/** The one language whose small words a text is full of. */
+/** Returns the language whose small words clearly prevail in a text. */
 function byWords(prose: string): string | undefined {
   const words = prose.toLowerCase().match(/\p{L}+/gu) ?? []
   const hits = smallWords.map(({ name, words: known }) => ({
@@ -66,17 +66,17 @@ function byWords(prose: string): string | undefined {
   return second !== undefined && second.count * 2 > first.count ? undefined : first.name
 }
 
-/** The language that somebody named, by code or name. */
+/** Returns the language that a code or name means. */
 function findLanguage(asked: string): Language | undefined {
   const plain = asked.trim().toLowerCase()
   const code = plain.split(/[-_]/)[0] ?? ""
   return languages.find(({ names }) => names.includes(plain)) ?? languages.find(({ names }) => names[0] === code)
 }
 
-/** What an answer is expected to be written in; absent where that cannot be told. */
+/** The language expected of an answer; absent if it cannot be detected. `told`: small words distinguish it from others of its script. */
 export type Expected = { readonly name: string; readonly script: string; readonly told: boolean }
 
-/** The language that was asked for, otherwise the one in which the user writes. */
+/** Returns the requested language, otherwise the one in which the user writes. */
 export function expectedLanguage(asked: string | undefined, userText: string): Expected | undefined {
   if (asked !== undefined && asked.trim() !== "") {
     const found = findLanguage(asked)
@@ -96,8 +96,8 @@ export function expectedLanguage(asked: string | undefined, userText: string): E
   }
 }
 
-/** Is a text surely in another language than expected? Too short or too mixed a text is given the benefit of the doubt. */
-export function speaksAnother(text: string, expected: Expected): boolean {
+/** True if a text is certainly not in the expected language; false if it is too short or too mixed to tell. */
+export function isOtherLanguage(text: string, expected: Expected): boolean {
   const prose = proseOf(text)
   const shares = sharesOf(prose)
   if (shares.total < leastLetters) return false

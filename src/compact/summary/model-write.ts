@@ -5,24 +5,26 @@ import type { Transcript, Usage } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import failures from "./failure-words.json" with { type: "json" }
-import { type Expected, expectedLanguage, speaksAnother } from "./model-language.ts"
+import { type Expected, expectedLanguage, isOtherLanguage } from "./model-language.ts"
 import { type PromptInput, promptFor, type SummaryPrompt } from "./prompt.ts"
 import { promptPieces } from "./prompt-fit.ts"
 import { type LineState, type SchemaName, type Summary, type SummaryLine, writtenSections } from "./summary.ts"
 
-/** Asks a model one question; rejects when there is no answer. */
+/** Asks a model one question; rejects if there is no answer. */
 export type AskModel = (question: {
   readonly system: string
   readonly user: string
 }) => Promise<{ readonly text: string; readonly usage?: Usage }>
 
-/** Why an attempt gave no summary: the answer did not do, the call failed, or the function that makes it threw. */
+/** Why an attempt gave no summary: the answer was rejected, the call failed, or a custom function threw. */
 type AttemptFailure =
   | { readonly type: "rejected"; readonly reason: RejectReason }
   | { readonly type: "problem"; readonly problem: Problem }
   | { readonly type: "threw"; readonly name: string }
 
-/** One attempt at a summary, and how it went. No word of the answer, and none of a foreign error's: either may hold a secret. */
+/**
+ * One attempt at a summary and its outcome. It contains no text of the answer or of a foreign error, because either may contain a secret.
+ */
 export type SummaryEvent = {
   readonly type: "summary-attempted"
   readonly writer: "model" | "custom"
@@ -31,18 +33,18 @@ export type SummaryEvent = {
   readonly failure?: AttemptFailure
   readonly usage?: Usage
   readonly leftOut?: LeftOut
-  /** Lines that named no message that was there. */
+  /** Number of lines without an existing source. */
   readonly unsourced?: number
 }
 
 export type WrittenSummary = { readonly summary?: Summary; readonly events: readonly SummaryEvent[] }
 
-/** A model that failed twice will fail again; the summary without a model is waiting. */
+/** A model that failed twice will fail again, and the summary without a model is ready. */
 const maxAttempts = 2
 
 /**
- * Have a model write the summary. An answer that does not do is asked for once more, with the reason told; a call that failed is not
- * repeated. It never rejects: what went wrong is in the events, and then there is no summary.
+ * Has a model write the summary. A rejected answer is requested once more with the reason; a failed call is not repeated. It never
+ * rejects: on failure there is no summary, and the events say why.
  */
 export async function writeWithModel(ask: AskModel, input: PromptInput): Promise<WrittenSummary> {
   const prompt = promptFor(input)
@@ -65,12 +67,12 @@ export async function writeWithModel(ask: AskModel, input: PromptInput): Promise
       return { summary, events: [...events, { ...head, outcome: "written", leftOut, unsourced, ...usage }] }
     }
     events.push({ ...head, outcome: "rejected", failure: { type: "rejected", reason: read.reason }, ...usage })
-    question = { ...prompt, user: `${prompt.user}\n\n${again(read.reason)}` }
+    question = { ...prompt, user: `${prompt.user}\n\n${retryRequest(read.reason)}` }
   }
   return { events }
 }
 
-const again = (reason: RejectReason): string =>
+const retryRequest = (reason: RejectReason): string =>
   `Your last answer could not be used: ${reasonText(reason)}. Write it again, and give nothing but the JSON object.`
 
 export function attemptFailure(error: unknown): AttemptFailure {
@@ -86,19 +88,19 @@ function createJudge({ messages, schema, previous, language }: PromptInput, { sh
   const expected = expectedLanguage(language, userText(messages))
   return (text: string): Judged => {
     const read = readSummaryAnswer(text, schema)
-    return read.ok ? settle(read, known, expected) : read
+    return read.ok ? acceptSourced(read, known, expected) : read
   }
 }
 
-/** What the user said, for telling the language. */
+/** Returns the user's words, from which the language is detected. */
 export const userText = (messages: Transcript): string =>
   promptPieces(messages)
     .filter(({ channel, kind }) => channel === "user" && kind === "words")
     .map(({ text }) => text)
     .join("\n")
 
-/** A read answer with only the sources that exist, if what is left is a summary in the right language. */
-export function settle(
+/** Keeps only sources that exist, and accepts the rest if it is a summary in the right language. */
+export function acceptSourced(
   read: Extract<ReadAnswer, { ok: true }>,
   known: ReadonlySet<string>,
   expected: Expected | undefined,
@@ -108,7 +110,7 @@ export function settle(
   if (text === "") return { ok: false, reason: { code: "no-known-source" } }
   const kind = looksLikeFailure(text)
   if (kind !== undefined) return { ok: false, reason: { code: "failure-text", kind } }
-  if (expected !== undefined && speaksAnother(text, expected))
+  if (expected !== undefined && isOtherLanguage(text, expected))
     return { ok: false, reason: { code: "wrong-language", expected: expected.name } }
   return { ...read, summary, unsourced }
 }
@@ -116,7 +118,7 @@ export function settle(
 const textOfSummary = ({ sections }: Summary): string =>
   sections.flatMap(({ lines }) => lines.map(({ text }) => text)).join("\n")
 
-/** Only sources that exist, and only lines that have one. */
+/** Drops sources that do not exist, and lines without any source. */
 function keepSourced(summary: Summary, known: ReadonlySet<string>) {
   let unsourced = 0
   const sections = summary.sections.flatMap(({ name, lines }) => {
@@ -130,11 +132,11 @@ function keepSourced(summary: Summary, known: ReadonlySet<string>) {
   return { summary: { ...summary, sections }, unsourced }
 }
 
-/** The id that is meant: as it stands, or as it stands at the beginning of a source, or in brackets. */
+/** Returns the id that a source means: as it stands, before a colon, or without brackets and blanks. */
 const knownId = (id: string, known: ReadonlySet<string>): string | undefined =>
   [id, id.split(":")[0] ?? "", id.replace(/[\s()[\]#<>]/g, "")].find((meant) => known.has(meant))
 
-/** Why an answer is no summary. Never a word of the answer itself. */
+/** Why an answer was rejected. It never contains text of the answer. */
 type RejectReason =
   | { readonly code: "too-long"; readonly length: number; readonly limit: number }
   | { readonly code: "not-json" }
@@ -149,7 +151,7 @@ export type ReadAnswer =
   | { readonly ok: true; readonly summary: Summary; readonly leftOut: LeftOut }
   | { readonly ok: false; readonly reason: RejectReason }
 
-/** Objects tried in a text; a model that puts more braces than that around its answer has not answered. */
+/** Maximum number of objects tried in a text: a model that puts more braces around its answer has not answered. */
 const maxTries = 50
 
 const states: ReadonlySet<string> = new Set(["done", "failed", "pending", "next"])
@@ -158,10 +160,13 @@ const isState = (value: unknown): value is LineState => typeof value === "string
 const lineFields = new Set(["text", "from", "state"])
 
 const reject = (reason: RejectReason): ReadAnswer => ({ ok: false, reason })
-const misshapen = (at: string, expected: string): RejectReason => ({ code: "wrong-shape", at, expected })
+const wrongShape = (at: string, expected: string): RejectReason => ({ code: "wrong-shape", at, expected })
 const isReason = (value: DraftLine | RejectReason): value is RejectReason => "code" in value
 
-/** Read a model's answer. Words around the one JSON object are forgiven, anything wrong inside it is not; what we did not ask for is left out and counted. */
+/**
+ * Reads a model's answer. Text around the one JSON object is ignored, but an error inside it rejects the answer; unknown sections and
+ * fields are left out and counted.
+ */
 export function readSummaryAnswer(text: string, schema: SchemaName): ReadAnswer {
   if (text.length > maxAnswerLength) return reject({ code: "too-long", length: text.length, limit: maxAnswerLength })
   const found = objectsIn(text)
@@ -170,17 +175,17 @@ export function readSummaryAnswer(text: string, schema: SchemaName): ReadAnswer 
   return answer === undefined ? reject({ code: "not-json" }) : readDraft(answer, schema)
 }
 
-/** Read an answer that is an object already. */
+/** Reads an answer that is already parsed. */
 export function readDraft(answer: Readonly<Record<string, unknown>>, schema: SchemaName): ReadAnswer {
   const { sections } = answer
-  if (!isObject(sections)) return reject(misshapen("sections", "an object of sections"))
+  if (!isObject(sections)) return reject(wrongShape("sections", "an object of sections"))
   const names = writtenSections(schema).map(({ name }) => name)
   const known = names.filter((name) => Object.hasOwn(sections, name))
   const lines: DraftLine[] = []
   let fields = Object.keys(answer).length - 1
   for (const section of known) {
     const items = sections[section]
-    if (!Array.isArray(items)) return reject(misshapen(section, "a list of lines"))
+    if (!Array.isArray(items)) return reject(wrongShape(section, "a list of lines"))
     for (const item of items) {
       const line = readLine(item, section)
       if (isReason(line)) return reject(line)
@@ -193,15 +198,15 @@ export function readDraft(answer: Readonly<Record<string, unknown>>, schema: Sch
 }
 
 function readLine(item: unknown, section: string): DraftLine | RejectReason {
-  if (!isObject(item)) return misshapen(section, `lines of the form {"text":"…","from":["…"]}`)
+  if (!isObject(item)) return wrongShape(section, `lines of the form {"text":"…","from":["…"]}`)
   const { text, from, state } = item
-  if (typeof text !== "string") return misshapen(`${section}.text`, "a string")
+  if (typeof text !== "string") return wrongShape(`${section}.text`, "a string")
   if (!Array.isArray(from) || !from.every((id) => typeof id === "string"))
-    return misshapen(`${section}.from`, "a list of ids")
+    return wrongShape(`${section}.from`, "a list of ids")
   return { section, text, from, ...present({ state: isState(state) ? state : undefined }) }
 }
 
-/** The JSON objects of a text: the whole of it, or what stands between words and code fences. */
+/** Returns the JSON objects of a text: the whole text, or those between prose and code fences. */
 export function objectsIn(text: string): readonly Readonly<Record<string, unknown>>[] {
   const whole = tryParse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1))
   if (isObject(whole)) return [whole]
@@ -209,7 +214,7 @@ export function objectsIn(text: string): readonly Readonly<Record<string, unknow
   return objects.filter(isObject).filter((object) => Object.hasOwn(object, "sections"))
 }
 
-/** Where braces open and close again, outermost ones only; braces in strings do not count, nor quotation marks between objects. */
+/** Returns the spans of outermost braces; braces in strings do not count, nor do quotation marks between objects. */
 function spansOf(text: string): readonly (readonly [start: number, end: number])[] {
   const spans: [number, number][] = []
   let depth = 0
@@ -232,7 +237,7 @@ function spansOf(text: string): readonly (readonly [start: number, end: number])
   return spans
 }
 
-/** Say to a model what was wrong with its answer. */
+/** Tells a model what was wrong with its answer. */
 function reasonText(reason: RejectReason): string {
   switch (reason.code) {
     case "too-long":
@@ -254,7 +259,7 @@ function reasonText(reason: RejectReason): string {
   }
 }
 
-/** A line as a summarizer gave it, not yet believed. */
+/** A line as a summarizer wrote it, not yet checked. */
 export type DraftLine = {
   readonly section: string
   readonly text: string
@@ -262,39 +267,42 @@ export type DraftLine = {
   readonly state?: LineState
 }
 
-/** What of an answer did not go into the summary, by count. */
+/** Counts of what was left out of an answer. */
 type LeftOut = {
   readonly sections: number
   readonly fields: number
-  /** Lines over the number that is read, and lines that say nothing. */
+  /** Lines beyond the maximum, and lines without letters or digits. */
   readonly lines: number
-  /** Lines that were longer than a line may be, and lost their end. */
+  /** Lines that were shortened to the maximum length. */
   readonly cut: number
 }
 
-/** A longer answer is refused unread: ten times the largest summary that anybody wants back. */
+/** Maximum length of an answer, ten times the largest useful summary; a longer one is rejected without parsing. */
 export const maxAnswerLength = 400_000
 
-/** Longest line, in characters: 60 words with room for a path or two. */
+/** Maximum length of a line in characters: 60 words and a path or two. */
 export const maxModelLineLength = 800
 
-/** Lines of one summary; a good one has 20 to 60. */
+/** Maximum number of lines of a summary; a good one has 20 to 60. */
 export const maxLines = 200
 
-/** Messages that one line may name. */
+/** Maximum number of sources of one line. */
 const maxSources = 20
 
-/** What later lines of a section are worth at the least, as a share of the first. */
+/** Lower bound of the worth of a section's later lines, as a share of the first. */
 const leastShare = 0.5
 
-/** A text on one line: breaks, controls and what turns the direction of writing become a blank. */
+/** Puts a text on one line: line breaks, control characters and direction marks become a blank. */
 export const flatten = (text: string): string =>
   text
     .replace(/[\s\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, " ")
     .toWellFormed()
     .trim()
 
-/** Lines of a draft as a summary, in the schema's order. Its words are the assistant's: what authority a line has is for the gate to say. */
+/**
+ * Turns the lines of a draft into a summary, in the schema's order. The words are the assistant's; the gate decides what authority a line
+ * has.
+ */
 export function summaryOf(
   drafts: readonly DraftLine[],
   schema: SchemaName,
@@ -322,16 +330,16 @@ export function summaryOf(
   }
 }
 
-/** What a text is that came where a summary was expected. */
+/** What a text is that came instead of a summary. */
 type FailureKind = "empty" | "html-page" | "error-object" | "stack-trace" | "error-message" | "refusal"
 
-/** Errors and refusals are short; a longer text that begins like one goes on to say something. */
+/** Maximum length of an error message or refusal: a longer text that begins like one goes on to say something. */
 const longestMessage = 600
 
-/** A text of so many headings and list items was written as a summary, whatever it begins with. */
+/** Minimum number of headings and list items that show that a text was written as a summary, whatever it begins with. */
 const structuredLines = 3
 
-/** So much of a text is looked at: what it is shows at its beginning. */
+/** Number of characters examined: the beginning shows what a text is. */
 const readLength = 20_000
 
 const frame =
@@ -369,7 +377,10 @@ const refusals: readonly RegExp[] = [
   /^죄송(?:합니다|하지만).{0,40}(?:없습니다|못)/,
 ]
 
-/** Is this an error, a refusal or nothing at all, and not a summary? A summary may speak of errors, and even quote one: only a text that is one counts. */
+/**
+ * Returns what kind of failure a text is, if it is an error, a refusal or empty rather than a summary. A summary may mention or quote
+ * errors; only a text that is one as a whole counts.
+ */
 export function looksLikeFailure(text: string): FailureKind | undefined {
   const start = text.slice(0, readLength)
   if (!/[\p{L}\p{N}]/u.test(start)) return "empty"
@@ -388,7 +399,7 @@ export function looksLikeFailure(text: string): FailureKind | undefined {
 const isStructured = (lines: readonly string[]): boolean =>
   lines.filter((line) => /^\s{0,8}(?:[-*•+]\s|\d{1,3}[.)]\s|#{1,6}\s)/.test(line)).length >= structuredLines
 
-/** What APIs answer with when they fail: an object that has an error and no summary. */
+/** True for an API's error response: an object that has an error and no summary. */
 function isErrorObject(text: string): boolean {
   const trimmed = text.length > readLength ? "" : text.trim()
   if (!trimmed.startsWith("{")) return false

@@ -13,7 +13,10 @@ import {
 import { dataFence, fenceData } from "../gate/mark-data.ts"
 import { scanText } from "../gate/scan.ts"
 
-/** How many characters of an piece are shown, by kind. The first row is what a summary needs of any text; each next one is for a tighter limit. */
+/**
+ * Maximum number of characters shown of a piece, by kind. The first row is what a summary needs of any text; each next row is for a
+ * tighter limit.
+ */
 const levels: readonly Readonly<Record<Piece["kind"], number>>[] = [
   { data: 6_000, words: 24_000 },
   { data: 1_500, words: 12_000 },
@@ -23,23 +26,23 @@ const levels: readonly Readonly<Record<Piece["kind"], number>>[] = [
   { data: 0, words: 0 },
 ]
 
-/** The whole, and each piece that is shown with its own text as it stands in the whole. */
+/** The whole text, and each piece shown with its part of that text. */
 type Fitted = {
   readonly text: string
   readonly shown: readonly { readonly piece: Piece; readonly text: string }[]
 }
 
-/** Hardly any text has more characters to a token, so what is over this many cannot fit and need not be laid out to know it. */
+/** Upper bound of the characters in a token: what exceeds it cannot fit, so it is shortened without being tokenized. */
 const mostCharactersPerToken = 6
 
-/** What the fence around an piece takes, in characters. */
+/** Length of the fence around a piece in characters. */
 const fenceLength = 60
 
 type Measure = { readonly limit: number; readonly size: (at: number, level: number) => number }
 
 /**
- * Lay pieces out so that the whole takes at most `limitTokens`: long ones keep their head and tail, tools' data goes before words, the
- * oldest before the newest, and the first thing that the user said last of all. What is left out leaves a mark.
+ * Formats pieces so that the whole takes at most `limitTokens`: long ones keep their beginning and end; tools' data is shortened before
+ * words, older pieces before newer ones, and the user's first message last. Omissions leave a mark.
  */
 export function fitPieces(
   pieces: readonly Piece[],
@@ -52,13 +55,13 @@ export function fitPieces(
     const piece = pieces[at]
     return piece === undefined ? 0 : Math.min(piece.text.length, levels[level]?.[piece.kind] ?? 0)
   }
-  const rough = settleLevels(order, new Map(), {
+  const rough = lowerLevels(order, new Map(), {
     limit: limitTokens * mostCharactersPerToken,
     size: (at, level) => (capOf(at, level) === 0 ? 0 : capOf(at, level) + fenceLength),
   })
   const drawn: string[] = pieces.map(() => "")
   const seen = new Map<number, { readonly cap: number; readonly size: number }>()
-  settleLevels(order, rough, {
+  lowerLevels(order, rough, {
     limit: limitTokens,
     size: (at, level) => {
       const piece = pieces[at]
@@ -71,11 +74,11 @@ export function fitPieces(
       return size
     },
   })
-  return settle(pieces, drawn, order, { limitTokens, count })
+  return dropUntilFits(pieces, drawn, order, { limitTokens, count })
 }
 
-/** Lower the levels one by one, the oldest piece first, until the sizes fit. Each piece is measured once for each level that it gets. */
-function settleLevels(
+/** Lowers the levels step by step, the oldest piece first, until the sizes fit. Each piece is measured once per level. */
+function lowerLevels(
   order: readonly number[],
   start: ReadonlyMap<number, number>,
   { limit, size }: Measure,
@@ -96,8 +99,8 @@ function settleLevels(
   return chosen
 }
 
-/** The marks count too: what still does not fit goes, the oldest quarter at a time. */
-function settle(
+/** Drops the oldest quarter of the pieces at a time while the text, including its marks, does not fit. */
+function dropUntilFits(
   pieces: readonly Piece[],
   drawn: readonly string[],
   order: readonly number[],
@@ -132,33 +135,33 @@ function joined(drawn: readonly string[], kept: ReadonlySet<number>): string {
   return pieces.join("\n")
 }
 
-/** A text's head and tail with a mark between, cut between characters; nothing where nothing may be shown. */
+/** Keeps the beginning and end of a text with a mark between; empty if nothing may be shown. */
 export function shortenMiddle(text: string, limit: number): string {
   if (limit <= 0) return text === "" ? text : ""
   return cutMiddle(text, limit, (leftOut) => `\n[… ${leftOut} characters left out …]\n`, 0.6)
 }
 
-/** One thing that was said or done, as a summarizer may see it: no reasoning, no media, nothing that only a provider can read. */
+/** One thing said or done as a summarizer may see it: no reasoning, no media, nothing that only a provider can read. */
 type Piece = {
   readonly id: MessageId
   readonly channel: Channel
-  /** What people and the model said, or what went into and came out of tools. */
+  /** `words`: what people and the model said; `data`: input and output of tools. */
   readonly kind: "words" | "data"
-  /** In a word or two: `said`, `call of read`, `result of read`. */
+  /** A short description: `said`, `call of read`, `result of read`. */
   readonly what: string
   readonly text: string
 }
 
-/** Standing instructions and injected documents are no conversation: they come back by themselves and are not retold. */
+/** Standing instructions and injected documents are not conversation: they are sent again anyway and are not summarized. */
 const infrastructure: ReadonlySet<Channel> = new Set(["operator", "system", "document"])
 
-/** A tool's name comes from outside; so much of it is shown, on one line. */
+/** Maximum number of characters shown of a tool's name, which comes from outside. */
 const longestName = 64
 
 const nameOf = (tool: string | undefined): string =>
   tool === undefined ? "a tool" : tool.slice(0, longestName).replace(/[^\p{L}\p{N}_.:/-]/gu, "_")
 
-/** What a transcript says, piece by piece and in order. */
+/** Returns the pieces of a transcript in order. */
 export function promptPieces(messages: Transcript): readonly Piece[] {
   const tools = new Map<CallId, string>()
   return messages.flatMap((message) => message.parts.flatMap((part) => pieceOf(message, part, tools)))
@@ -190,7 +193,7 @@ function pieceOf({ id, role }: Message, part: Part, tools: Map<CallId, string>):
   }
 }
 
-/** The tags that give a summarizer's prompt its shape. */
+/** The tags that structure a summarizer's prompt. */
 export const tags = {
   user: "user-words",
   message: "message",
@@ -201,22 +204,23 @@ export const tags = {
 
 const tagStart = new RegExp(`<(?=[\\s/]{0,8}(?:${[...Object.values(tags), dataFence].join("|")})\\b)`, "gi")
 
-/** A text in which none of those tags opens or closes. */
-export const disarm = (text: string): string => text.replace(tagStart, "&lt;")
+/** Escapes those tags in a text. */
+export const escapeTags = (text: string): string => text.replace(tagStart, "&lt;")
 
-/** The text without what tries to steer its reader, where its channel may not. */
-export const sift = ({ text, channel }: Pick<Piece, "text" | "channel">): string => scanText(text, { channel }).text
+/** Removes text that tries to steer its reader, unless its channel may give instructions. */
+export const withoutSteering = ({ text, channel }: Pick<Piece, "text" | "channel">): string =>
+  scanText(text, { channel }).text
 
-/** For our own prompt: the user's words in a fence of their own, everything else as marked data. */
+/** Formats a piece for our own prompt: the user's words in a fence of their own, everything else as marked data. */
 export function renderFenced(piece: Piece): string {
   const { id, channel, what } = piece
   const source = `${id}: ${what}`
-  const text = disarm(sift(piece))
+  const text = escapeTags(withoutSteering(piece))
   return instructs(channel) ? fence(tags.user, text, { source }) : fenceData(text, { source, channel })
 }
 
-/** For a reader of somebody else's making: plain words, each message in a fence that says whose they are. */
+/** Formats a piece for a custom summarizer: plain text in a fence that names the channel. */
 export function renderPlain(piece: Piece): string {
   const { id, channel, what } = piece
-  return fence(tags.message, disarm(sift(piece)), { id, from: channel, what })
+  return fence(tags.message, escapeTags(withoutSteering(piece)), { id, from: channel, what })
 }

@@ -2,42 +2,50 @@ import { fence } from "../../message/fence.ts"
 import type { MessageId, Transcript } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { dataFence, dataMark } from "../gate/mark-data.ts"
-import { disarm, fitPieces, promptPieces, renderFenced, shortenMiddle, sift, tags } from "./prompt-fit.ts"
+import {
+  escapeTags,
+  fitPieces,
+  promptPieces,
+  renderFenced,
+  shortenMiddle,
+  tags,
+  withoutSteering,
+} from "./prompt-fit.ts"
 import { lineStart, type SchemaName, type Summary, type SummaryLine, writtenSections } from "./summary.ts"
 
 export type PromptInput = {
-  /** The conversation to retell, without infrastructure. */
+  /** The conversation to summarize, without infrastructure. */
   readonly messages: Transcript
   readonly schema: SchemaName
-  /** What earlier messages came to; it is brought up to date rather than written anew. */
+  /** The summary of earlier messages, which is updated rather than rewritten. */
   readonly previous?: Summary
-  /** What the user asked the summary to dwell on. */
+  /** What the user asked the summary to focus on. */
   readonly focus?: string
-  /** A language's name or code; otherwise the language of the conversation. */
+  /** Name or code of a language; by default the language of the conversation. */
   readonly language?: string
-  /** How long the summary may be. */
+  /** Maximum length of the summary in tokens. */
   readonly budgetTokens: number
-  /** How much the summarizer may be shown, these instructions included. */
+  /** Maximum length of the prompt in tokens, including these instructions. */
   readonly inputTokens: number
   readonly count: (text: string) => number
 }
 
 export type SummaryPrompt = { readonly system: string; readonly user: string; readonly shown: readonly MessageId[] }
 
-/** Longest wish of a user about a summary, in characters: a paragraph or two. */
+/** Maximum length of a focus in characters: a paragraph or two. */
 const longestFocus = 2_000
 
-/** An earlier summary takes at most this share of the room: the rest is for what is new. */
+/** Maximum share of the available tokens for an earlier summary: the rest is for what is new. */
 export const previousShare = 0.4
 
 const closing = "Write the summary of the conversation now, as one JSON object in the format that you were told."
 
-/** The question that a summarizer is asked. Everything that was said stands in it as data; what does not fit is shortened, the oldest first. */
+/** Builds the prompt of a summarizer. The conversation stands in it as data; what does not fit is shortened, the oldest first. */
 export function promptFor(input: PromptInput): SummaryPrompt {
   const { messages, schema, previous, focus, language, budgetTokens, inputTokens, count } = input
   const updates = previous !== undefined && previous.sections.length > 0
   const system = systemFor({ schema, budgetTokens, updates, ...present({ language }) })
-  const wish = disarm(shortenMiddle((focus ?? "").trim(), longestFocus))
+  const wish = escapeTags(shortenMiddle((focus ?? "").trim(), longestFocus))
   const before = updates ? [previousJson(previous, { limitTokens: inputTokens * previousShare, count })] : []
   const asked = `The user asked that the summary dwell on this:\n${fence(tags.focus, wish)}`
   const after = wish === "" ? [closing] : [asked, closing]
@@ -52,10 +60,10 @@ export function promptFor(input: PromptInput): SummaryPrompt {
   }
 }
 
-/** Longest name of a language that is passed on. */
+/** Maximum length of a language name in characters. */
 const longestLanguage = 40
 
-/** What a summarizer is told, the same for every conversation of one schema and language. */
+/** Builds the system prompt, which is the same for every conversation with the same schema and language. */
 function systemFor(asked: {
   readonly schema: SchemaName
   readonly language?: string
@@ -129,7 +137,7 @@ Write the text of every line in ${which}. Names of sections, ids and states stay
 
 type Room = { readonly limitTokens: number; readonly count: (text: string) => number }
 
-/** The earlier summary in the format of the answer, in its fence; the most telling lines of it if not all fit. */
+/** Formats the earlier summary in the answer's format, in its fence; if not all lines fit, those of highest worth. */
 function previousJson(previous: Summary, room: Room): string {
   const sections = keptLines(previous, room, ({ text, sources, state }) =>
     JSON.stringify({ text, from: sources, ...present({ state }) }),
@@ -138,7 +146,7 @@ function previousJson(previous: Summary, room: Room): string {
   return fence(tags.previous, `{"sections":{${written.join(",\n")}}}`)
 }
 
-/** The same for people: headings, and lines that end with the ids of their sources. */
+/** Formats the earlier summary for people: headings, and lines that end with the ids of their sources. */
 export function previousPlain(previous: Summary, room: Room): string {
   const sections = keptLines(previous, room, ({ text, sources, state }) => {
     return `${lineStart(state)}${text}${sources.length === 0 ? "" : ` (${sources.join(", ")})`}`
@@ -146,11 +154,11 @@ export function previousPlain(previous: Summary, room: Room): string {
   return fence(tags.previous, sections.map(({ name, lines }) => `${name}:\n${lines.join("\n")}`).join("\n"))
 }
 
-/** As many lines as there is room for, the worthiest first, written out in their old order. */
+/** Returns as many lines as fit, chosen by worth, in their old order. */
 function keptLines(previous: Summary, { limitTokens, count }: Room, write: (line: SummaryLine) => string) {
   const lines = previous.sections
     .flatMap((section) => section.lines)
-    .map((line) => ({ line, text: write({ ...line, text: disarm(sift(line)) }) }))
+    .map((line) => ({ line, text: write({ ...line, text: escapeTags(withoutSteering(line)) }) }))
   const kept = new Map<SummaryLine, string>()
   let total = 0
   for (const { line, text } of lines.toSorted((one, other) => other.line.worth - one.line.worth)) {
@@ -164,5 +172,5 @@ function keptLines(previous: Summary, { limitTokens, count }: Room, write: (line
   })
 }
 
-/** Where lines go that come without a heading that fits. */
+/** Section for lines without a recognized heading. */
 export const openSection: Readonly<Record<SchemaName, string>> = { handoff: "status", snapshot: "key_knowledge" }

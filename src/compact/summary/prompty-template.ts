@@ -1,20 +1,20 @@
 import { HoldfastError } from "../../message/errors.ts"
 
-/** The values that every template may use, whether or not it declares them as inputs. */
+/** Values available in every template, declared as inputs or not. */
 const builtIn = ["messages", "transcript", "focus", "language", "budget"] as const
 type BuiltIn = (typeof builtIn)[number]
 
-/** The fields of one message, in a loop over `messages`. */
+/** Fields of one message, in a loop over `messages`. */
 const fields: Readonly<Record<string, Field>> = { id: "id", role: "role", content: "text", text: "text" }
 type Field = "id" | "role" | "text"
 
-/** Where a text comes from: a built-in value, a field of the loop's message, or an input's default. */
+/** Source of a text: a built-in value, a field of the loop's message, or the default of an input. */
 export type Reference =
   | { readonly type: "built-in"; readonly name: BuiltIn }
   | { readonly type: "field"; readonly field: Field }
   | { readonly type: "fixed"; readonly text: string }
 
-/** A parsed template. Values go where a `value` stands and nowhere else, so no value can ever become a tag. */
+/** A parsed template. Values are inserted only at `value` nodes, so no value can become a tag. */
 export type TemplateNode =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "value"; readonly of: Reference }
@@ -27,12 +27,12 @@ export type TemplateNode =
       readonly otherwise: readonly TemplateNode[]
     }
 
-/** Deeper blocks are refused: nobody reads them. */
+/** Maximum nesting depth of blocks. */
 const maxTemplateDepth = 20
 
 const supported = `{{name}}, {{#name}}…{{/name}}, {{^name}}…{{/name}}, {% if name %}, {% elif name %}, {% else %}, {% endif %} or {% for item in messages %}…{% endfor %}, with the names ${builtIn.join(", ")}`
 
-/** Tags are short and stand on one line; in a comment anything may stand. */
+/** Tags are short and stand on one line; a comment may contain anything. */
 const tag =
   /\{\{\{([^{}\n]{0,200})\}\}\}|\{\{(![^{}]{0,1000}|[^{}\n]{0,200})\}\}|\{%([^%{}\n]{0,200})%\}|\{#([^#]{0,5000})#\}/g
 
@@ -50,7 +50,7 @@ type Token = { readonly line: number } & (
   | { readonly type: "close"; readonly what: string }
 )
 
-/** The text of one role as a tree. `fixed` are inputs that the file itself gives a value. */
+/** Parses the text of one role. `fixed`: inputs that have a value in the file. */
 export function readTemplate(
   text: string,
   firstLine: number,
@@ -110,16 +110,16 @@ function jinja(inner: string, line: number): Token {
   return refuseLine(line, supported, "another tag")
 }
 
-/** How far the tokens were read. */
+/** The tokens with the current position. */
 type Reader = { readonly tokens: readonly Token[]; at: number; readonly fixed: ReadonlyMap<string, string> }
 
-/** The loop variable, where a block stands in a loop, and how many blocks it stands in. */
-type Within = { readonly item: string | undefined; readonly depth: number }
+/** The loop variable, if inside a loop, and the nesting depth. */
+type BlockContext = { readonly item: string | undefined; readonly depth: number }
 
-const deeper = ({ item, depth }: Within): Within => ({ item, depth: depth + 1 })
+const deeper = ({ item, depth }: BlockContext): BlockContext => ({ item, depth: depth + 1 })
 
-/** Nodes up to an `else`, `elif` or closing tag, which the caller reads. */
-function readNodes(reader: Reader, within: Within): readonly TemplateNode[] {
+/** Reads nodes up to an `else`, `elif` or closing tag, which the caller reads. */
+function readNodes(reader: Reader, within: BlockContext): readonly TemplateNode[] {
   const nodes: TemplateNode[] = []
   for (let token = reader.tokens[reader.at]; token !== undefined; token = reader.tokens[reader.at]) {
     if (token.type === "close" || token.type === "else" || (token.type === "open" && token.style === "elif")) break
@@ -134,7 +134,7 @@ function readNodes(reader: Reader, within: Within): readonly TemplateNode[] {
   return nodes
 }
 
-function readLoop(reader: Reader, token: Extract<Token, { type: "for" }>, within: Within): TemplateNode {
+function readLoop(reader: Reader, token: Extract<Token, { type: "for" }>, within: BlockContext): TemplateNode {
   const { item, list, line } = token
   if (within.item !== undefined) return refuseLine(line, "a loop that is in no other", "a loop in a loop")
   if (list !== "messages") return refuseLine(line, "a loop over messages", `a loop over ${list}`)
@@ -143,7 +143,7 @@ function readLoop(reader: Reader, token: Extract<Token, { type: "for" }>, within
   return { type: "each", body }
 }
 
-function readSection(reader: Reader, token: Extract<Token, { type: "open" }>, within: Within): TemplateNode {
+function readSection(reader: Reader, token: Extract<Token, { type: "open" }>, within: BlockContext): TemplateNode {
   const { name, negated, style, line } = token
   if (style === "mustache" && name === "messages" && !negated && within.item === undefined) {
     const body = readNodes(reader, { ...deeper(within), item: "" })
@@ -173,12 +173,16 @@ function close(reader: Reader, what: string, line: number): void {
   reader.at++
 }
 
-type Named = { readonly name: string; readonly line: number }
+type NameToken = { readonly name: string; readonly line: number }
 
 const isBuiltIn = (name: string): name is BuiltIn => builtIn.some((known) => known === name)
 
-/** In a mustache loop the message's fields have no prefix; in a Jinja loop they have the name of the loop variable. */
-function referenceTo({ name, line }: Named, item: string | undefined, fixed: ReadonlyMap<string, string>): Reference {
+/** In a mustache loop the fields of the message have no prefix; in a Jinja loop they have the loop variable as prefix. */
+function referenceTo(
+  { name, line }: NameToken,
+  item: string | undefined,
+  fixed: ReadonlyMap<string, string>,
+): Reference {
   const inner = item === undefined ? undefined : item === "" ? name : after(name, `${item}.`)
   const field = inner === undefined || !Object.hasOwn(fields, inner) ? undefined : fields[inner]
   if (field !== undefined) return { type: "field", field }
@@ -191,7 +195,7 @@ function referenceTo({ name, line }: Named, item: string | undefined, fixed: Rea
 const after = (name: string, prefix: string): string | undefined =>
   name.startsWith(prefix) ? name.slice(prefix.length) : undefined
 
-/** Throws: a line of the file is invalid, with what was expected there. */
+/** Throws: a line of the file is invalid; the error says what was expected there. */
 export function refuseLine(line: number, expected: string, found: string): never {
   throw new HoldfastError({ code: "prompty-invalid", line, expected, found })
 }

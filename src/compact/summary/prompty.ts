@@ -3,23 +3,26 @@ import { isObject } from "../../wire/json.ts"
 import { type Reference, readTemplate, refuseLine, type TemplateNode } from "./prompty-template.ts"
 import type { Summarize } from "./summary.ts"
 
-/** What frontmatter can say. */
+/** A value in frontmatter. */
 type Yaml = null | boolean | number | string | readonly Yaml[] | { readonly [name: string]: Yaml }
 
-/** A .prompty file, read. */
+/** A parsed .prompty file. */
 type Prompty = {
   readonly messages: readonly { readonly role: "system" | "user"; readonly nodes: readonly TemplateNode[] }[]
 }
 
-/** A larger file is refused; a prompt of this size would not fit beside a conversation. */
+/** Maximum length of a file in characters: a larger prompt would not fit beside a conversation. */
 const maxLength = 200_000
 
-/** A role's marker has a line to itself; a `#` before it and attributes behind it are allowed, as Prompty allows them. */
+/** The marker of a role, on a line of its own; as in Prompty, a `#` may precede it and attributes may follow. */
 const marker = /^\s{0,20}#?\s{0,20}(system|user|assistant|developer|tool)(?:\[[^\]\n]{0,200}\])?\s{0,20}:\s*$/i
 
 const engines: ReadonlySet<Yaml | undefined> = new Set([undefined, null, "jinja2", "mustache", "nunjucks"])
 
-/** Read a .prompty file: YAML between two lines of three dashes, then a template in roles. What it uses and we do not offer is refused by line; what the frontmatter says of models, connections and tools is not acted on. */
+/**
+ * Parses a .prompty file: YAML between two lines of three dashes, then a template with roles. Unsupported features are rejected with their
+ * line; what the frontmatter says about models, connections and tools is ignored.
+ */
 export async function parsePrompty(text: string): Promise<Prompty> {
   if (text.length > maxLength) refuseLine(1, `a file of at most ${maxLength} characters`, `${text.length} characters`)
   const lines = text.replace(/^\ufeff/, "").split(/\r?\n/)
@@ -28,7 +31,7 @@ export async function parsePrompty(text: string): Promise<Prompty> {
   if (fenced && end < 0) refuseLine(1, "a second line of --- below the frontmatter", "none")
   const settings = await settingsOf(lines.slice(1, Math.max(1, end)))
   const messages = messagesOf(lines, end + 1, fixedInputs(settings))
-  if (!messages.some(({ nodes }) => shows(nodes)))
+  if (!messages.some(({ nodes }) => showsMessages(nodes)))
     refuseLine(end + 2, "{{messages}} or {{transcript}}, so that there is something to summarize", "neither")
   return { messages }
 }
@@ -45,7 +48,7 @@ async function settingsOf(lines: readonly string[]): Promise<{ readonly [name: s
 
 const isMap = (value: Yaml | undefined): value is { readonly [name: string]: Yaml } => isObject(value)
 
-/** Inputs to which the file itself gives a value: `name: value`, or a `default`. A `sample` is for trying out and is not used. */
+/** Inputs that have a value in the file: `name: value`, or a `default`. A `sample` is only for trying out a file and is ignored. */
 function fixedInputs({ inputs }: { readonly [name: string]: Yaml }): ReadonlyMap<string, string> {
   const named = Array.isArray(inputs)
     ? inputs.map((input: Yaml) => [isMap(input) ? input.name : undefined, input] as const)
@@ -59,7 +62,7 @@ function fixedInputs({ inputs }: { readonly [name: string]: Yaml }): ReadonlyMap
   return fixed
 }
 
-/** Roles are told apart before a value is anywhere near, so no value can ever start one. */
+/** Splits the template by roles before values are inserted, so that no value can start a role. */
 function messagesOf(lines: readonly string[], from: number, fixed: ReadonlyMap<string, string>): Prompty["messages"] {
   const marked = lines.some((line, n) => n >= from && marker.test(line))
   const messages: { role: "system" | "user"; nodes: readonly TemplateNode[] }[] = []
@@ -82,10 +85,10 @@ function messagesOf(lines: readonly string[], from: number, fixed: ReadonlyMap<s
   return messages
 }
 
-const shows = (nodes: readonly TemplateNode[]): boolean =>
+const showsMessages = (nodes: readonly TemplateNode[]): boolean =>
   nodes.some((node) => {
-    if (node.type === "each") return shows(node.body) || node.body.some(isText)
-    if (node.type === "when") return shows(node.then) || shows(node.otherwise)
+    if (node.type === "each") return showsMessages(node.body) || node.body.some(isText)
+    if (node.type === "when") return showsMessages(node.then) || showsMessages(node.otherwise)
     return node.type === "value" && node.of.type === "built-in" && ["messages", "transcript"].includes(node.of.name)
   })
 
@@ -94,11 +97,11 @@ const isText = (node: TemplateNode): boolean =>
     ? node.of.type === "field" && node.of.field === "text"
     : node.type === "when" && [...node.then, ...node.otherwise].some(isText)
 
-/** Longer or deeper frontmatter is refused; Prompty's own goes five deep. */
+/** Limits on the length and depth of frontmatter; Prompty's own goes five deep. */
 const maxFrontmatter = 20_000
 const maxDepth = 20
 
-/** Read frontmatter as YAML, by a library that is loaded with the first such file. What could stand for something else is refused by line. */
+/** Parses frontmatter as YAML, with a library that is loaded on first use. Anchors, aliases and tags are rejected with their line. */
 export async function readYaml(text: string, firstLine: number): Promise<Yaml> {
   if (text.length > maxFrontmatter) refuseLine(firstLine, `at most ${maxFrontmatter} characters`, `${text.length}`)
   const { LineCounter, parseAllDocuments, visit } = await import("yaml")
@@ -130,15 +133,15 @@ export async function readYaml(text: string, firstLine: number): Promise<Yaml> {
   }
 }
 
-/** Asks a model one question, until the signal says stop. */
-type AskUntil = (question: {
+/** Asks a model one question, with a signal to abort. */
+type AskWithSignal = (question: {
   readonly system: string
   readonly user: string
   readonly signal: AbortSignal
 }) => Promise<{ readonly text: string }>
 
-/** A .prompty file and a model as a summarizer of the user's own. */
-export function summarizeWithPrompty(prompty: Prompty, ask: AskUntil): Summarize {
+/** Turns a .prompty file and a model into a custom summarizer. */
+export function summarizeWithPrompty(prompty: Prompty, ask: AskWithSignal): Summarize {
   return async ({ text, pieces, focus, language, budgetTokens, signal }) => {
     const messages = pieces.map(({ id, from, text: piece }) => ({ id, role: from, text: piece }))
     const question = renderPrompty(prompty, {
@@ -151,10 +154,10 @@ export function summarizeWithPrompty(prompty: Prompty, ask: AskUntil): Summarize
   }
 }
 
-/** What a template is filled with. */
+/** The values inserted into a template. */
 export type PromptyValues = {
   readonly messages: readonly { readonly id: string; readonly role: string; readonly text: string }[]
-  /** The same as one text: what `{{messages}}` and `{{transcript}}` print. */
+  /** The messages as one text, printed by `{{messages}}` and `{{transcript}}`. */
   readonly transcript: string
   readonly focus?: string
   readonly language?: string
@@ -163,10 +166,10 @@ export type PromptyValues = {
 
 type Item = PromptyValues["messages"][number]
 
-/** What is asked of a model when a file only says what its role is. */
+/** The user prompt if a file has only a system role. */
 const bareRequest = "Write the summary now."
 
-/** Fill a template. Values are put in as they are: nothing in them is read as a role or a tag. */
+/** Fills a template. Values are inserted verbatim: nothing in them is parsed as a role or a tag. */
 export function renderPrompty(
   prompty: Prompty,
   values: PromptyValues,

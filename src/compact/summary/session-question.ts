@@ -6,7 +6,7 @@ import { headingText, toldLine } from "./digest-text.ts"
 import { objectsIn, type SummaryEvent } from "./model-write.ts"
 import { type SchemaName, type Summary, shortenLine } from "./summary.ts"
 
-/** What a session's own model writes: prose. Values, acts, rules and the user's words are the record's. */
+/** Sections with prose, which the session's own model writes. Values, acts, rules and the user's words come from the record. */
 const proseSections: Readonly<Record<SchemaName, Readonly<Record<string, string>>>> = {
   handoff: {
     key_concepts: "what was decided, and why; what was found out",
@@ -20,11 +20,11 @@ const proseSections: Readonly<Record<SchemaName, Readonly<Record<string, string>
   },
 }
 
-/** Characters of the record that the question repeats: it says what need not be told, not what happened. */
+/** Maximum number of characters of the record in the question: it says what need not be repeated, not what happened. */
 const maxRecord = 6000
 const maxRecordLine = 160
 
-/** The beginning of every question, by which one can be told from what a client asks. */
+/** Beginning of every question, which tells it from a client's request. */
 export const questionMark = "Holdfast, the context layer of this session, asks:"
 
 type QuestionInput = {
@@ -35,7 +35,7 @@ type QuestionInput = {
   readonly budgetTokens: number
 }
 
-/** What the session's own model is asked at the end of the very request that it has just answered. */
+/** Builds the question that the session's own model is asked at the end of the request that it has just answered. */
 export function sessionQuestion({ schema, record, language, budgetTokens }: QuestionInput): string {
   const sections = Object.entries(proseSections[schema])
   const shape = `{"sections":{${sections.map(([name]) => `"${name}":[{"text":"…"}]`).join(",")}}}`
@@ -73,7 +73,7 @@ type AnswerInput = {
   readonly language?: string
 }
 
-/** Read its answer: prose in the sections that it was asked for, each line laid to the messages whose words it has. */
+/** Reads the answer: prose in the requested sections, each line attributed to the messages whose words it has. */
 export function readSessionAnswer(
   text: string,
   { messages, schema, language }: AnswerInput,

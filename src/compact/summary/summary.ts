@@ -5,25 +5,25 @@ import { namesIn, present } from "../../message/present.ts"
 import sections from "./sections.json" with { type: "json" }
 
 /**
- * How far the thing is that a line speaks of, printed before it. Words of the user always have a state: a request is open, done, waits for
- * the user's answer or was taken back; everything else was said.
+ * Progress of what a line is about, printed before it. The user's words always have a state: a request is open, done, waiting for the
+ * user's answer, or withdrawn; everything else was only said.
  */
 export type LineState = (typeof lineStates)[number]
 
 export const lineStates = ["open", "done", "failed", "pending", "next", "withdrawn", "said"] as const
 
-/** One line of a summary: what it says, what it rests on, and with whose authority. */
+/** One line of a summary, with its sources and the channel that it speaks for. */
 export type SummaryLine = {
-  /** On one line; the user's own words are verbatim and may have several. */
+  /** A single line; the user's own words are verbatim and may have several lines. */
   readonly text: string
-  /** The same with the pasted parts shortened, for where there is no room for all of it. */
+  /** The text with long pastes shortened, for when it does not fit whole. */
   readonly short?: string
   /** Ids of the messages that it rests on. */
   readonly sources: readonly string[]
   readonly state?: LineState
-  /** The channel whose words or deeds these are. A line is never worth more than its sources. */
+  /** The channel that said or did this. A line has no more authority than its sources. */
   readonly channel: Channel
-  /** How much is lost without it; comparable within one summary. */
+  /** How much would be lost without it; comparable within one summary. */
   readonly worth: number
 }
 
@@ -31,32 +31,34 @@ export type SchemaName = "handoff" | "snapshot"
 
 export type SummarySection = { readonly name: string; readonly lines: readonly SummaryLine[] }
 
-/** What is worth knowing of messages that are no longer shown, by section of its schema, in the schema's order; empty sections are left out. */
+/**
+ * What is worth keeping of messages that are no longer shown, in the sections of its schema and their order; empty sections are left out.
+ */
 export type Summary = { readonly schema: SchemaName; readonly sections: readonly SummarySection[] }
 
-/** What the user wants whatever is asked next. It stands first in every schema, and no one but the user's own words writes it. */
+/** Lasting rules and wishes of the user. First in every schema, and written only from the user's own words. */
 export const rulesSection = "standing_rules"
 
-/** Values with their owner, each line a record. Read from what tools said, and never through a model. */
+/** Values with their owner, one record per line. Read from tool results, never through a model. */
 export const factsSection = "facts"
 
-/** What a summarizer told that rests on data: quoted, and no one's request. */
+/** Statements of a summarizer that rest on data: quoted, and nobody's request. */
 export const seenSection = "seen_in_tool_output"
 
-/** Acts that answer the user's latest words: these stand below the digest, and a reader would do all of it again. */
+/** Acts that respond to the user's latest message: that stands below the digest, and a reader would otherwise do them again. */
 export const sinceSection = "acts_since"
 
-/** A section of a summary: its stable name, what people read above it, the same in few tokens, and what one of its lines is worth if nothing else is known. */
+/** A section of a summary: its stable name, its title for people, a shorter title, and the default worth of its lines. */
 type SchemaSection = {
   readonly name: string
   readonly title: string
   readonly short: string
   readonly worth: number
-  /** What its lines tell of if they have no label: its title says so. */
+  /** State of lines without a label, implied by the title. */
   readonly state?: LineState
-  /** What a summarizer is told that it holds. */
+  /** Description of its content for a summarizer. */
   readonly holds?: string
-  /** A pattern of the words by which a heading of somebody else's making is known to mean it. */
+  /** A regular expression that recognizes a foreign heading for this section. */
   readonly heads?: string
 }
 
@@ -68,43 +70,43 @@ const readSection = ({ state, ...row }: SectionRow): SchemaSection => {
   return { ...row, ...present({ state: known }) }
 }
 
-/** The sections of each schema in the order in which they are shown. */
+/** The sections of each schema in display order. */
 export const schemas: Readonly<Record<SchemaName, readonly SchemaSection[]>> = {
   handoff: sections.handoff.map(readSection),
   snapshot: sections.snapshot.map(readSection),
 }
 
-/** Where decisions and findings stand. */
+/** The section with decisions and findings. */
 export const findingsSections: Readonly<Record<SchemaName, string>> = {
   handoff: "key_concepts",
   snapshot: "key_knowledge",
 }
 
-/** Sections that nobody but the log writes: rules, acts and values do not pass through a model. */
-const ofTheLog: ReadonlySet<string> = new Set([rulesSection, factsSection, "acts", sinceSection])
+/** Sections written only from the log: rules, acts and values do not pass through a model. */
+const logSections: ReadonlySet<string> = new Set([rulesSection, factsSection, "acts", sinceSection])
 
-export const isOfTheLog = (section: string): boolean => ofTheLog.has(section)
+export const isOfTheLog = (section: string): boolean => logSections.has(section)
 
 /** The sections that a summarizer may write. */
 export const writtenSections = (schema: SchemaName): readonly SchemaSection[] =>
   schemas[schema].filter(({ name }) => !isOfTheLog(name) && name !== seenSection)
 
-/** Sections in which a reader looks for what to do: a line in one asks for an action or promises it. */
-const promising: ReadonlySet<string> = new Set(
+/** Sections in which a reader looks for what to do: their lines request or promise an action. */
+const actionSections: ReadonlySet<string> = new Set(
   namesIn("primary_requests user_messages overall_goal pending_tasks current_work next_steps current_plan"),
 )
 
 export const isPromise = (section: string, { state }: SummaryLine): boolean =>
-  promising.has(section) || state === "open" || state === "pending" || state === "next"
+  actionSections.has(section) || state === "open" || state === "pending" || state === "next"
 
-/** What was seen, between quotation marks that nothing in it closes. */
+/** Puts text seen in tool output between quotation marks that nothing in it closes. */
 export const quoteSeen = (text: string): string => `"${text.replace(/^"|"$/g, "").replaceAll('"', "'")}"`
 
-/** Sections in the user's own words: they stand in a fence of their own. */
+/** True for a section with the user's own words, which have a fence of their own. */
 export const isUsersSection = (name: string): boolean =>
   name === rulesSection || name === "primary_requests" || name === "user_messages" || name === "overall_goal"
 
-/** How a state is printed before its line. */
+/** The label printed before a line for its state. */
 export const stateLabels: Readonly<Record<Exclude<LineState, "said">, string>> = {
   open: "[Open]",
   done: "[Done]",
@@ -114,70 +116,70 @@ export const stateLabels: Readonly<Record<Exclude<LineState, "said">, string>> =
   withdrawn: "[Withdrawn]",
 }
 
-/** What the user said beside requests begins with this sign: it has no state that a reader needs. */
+/** Marks what the user said other than requests, which has no state that a reader needs. */
 export const saidSign = "» "
 
-/** What stands before the text of a line. */
+/** Returns the prefix of a line. */
 export const lineStart = (state: LineState | undefined): string =>
   state === "said" ? saidSign : state === undefined ? "- " : `- ${stateLabels[state]} `
 
-/** The line without what stands before its text, whatever its state. */
+/** Removes the prefix of a line, whatever its state. */
 export const withoutLineStart = (line: string): string => line.replace(/^(?:» |- (?:\[[A-Z][a-z ]{2,24}\] )?)/, "")
 
-/** What a note is about. `reply` is what the user said beside requests; `wish` is one that is meant to last. */
+/** What a note is about. `reply` is what the user said other than requests; `wish` is a lasting one. */
 export type NoteKind =
   | ("request" | "correction" | "wish" | "reply")
   | ("decision" | "finding" | "conclusion" | "current" | "next" | "question" | "commitment")
   | ("command" | "file" | "error" | "task" | "act" | "lookup" | "record")
 
-/** Something worth knowing of a transcript, on one line, with what it rests on. */
+/** Something worth keeping of a transcript, on one line, with its sources. */
 export type Note = {
   readonly kind: NoteKind
-  /** On one line, but for the user's words, which are verbatim. */
+  /** A single line, except for the user's words, which are verbatim. */
   readonly text: string
   readonly short?: string
   /** Ids of the messages that it rests on, in order. */
   readonly sources: readonly string[]
   readonly state?: LineState
   readonly channel: Channel
-  /** Position of the message in which it became so. */
+  /** Index of the message in which it became true. */
   readonly at: number
-  /** Of a record: somebody spoke of it or asked for it by its name. */
+  /** For a record: true if someone mentioned or requested it by name. */
   readonly named?: true
-  /** How much is lost without it, before anybody asks how long ago it was. */
+  /** How much would be lost without it, before its age is considered. */
   readonly worth: number
 }
 
-/** Notes of one transcript: a long day's session has a few hundred that anybody would want back, and a summary holds a tenth of those. */
+/** Maximum number of notes of one transcript: a long day's session has a few hundred useful ones, and a summary holds a tenth of those. */
 export const maxNotes = 500
 
-/** Longest line that is not the user's: two lines on a screen. */
+/** Maximum length of a line other than the user's words: two lines on a screen. */
 export const maxLineLength = 280
 
-/** Longest message of the user that is looked at whole: a longer one is a document. */
+/** Maximum number of characters read of a user message: a longer one is a document. */
 export const maxUserTextLength = 40_000
 
-/** Characters read from either end of a text: people and models say what matters at the ends of longer ones. */
+/** Number of characters read at either end of a text: people and models say what matters at the ends of longer ones. */
 export const maxReadPerEnd = 12_000
 
-/** Message ids that one note names: the first ones say where it began, the last where it stands. */
+/** Maximum number of message ids of one note: the first ones say where it began, the last ones where it stands. */
 export const maxNoteSources = 8
 
-/** What ends a line or turns its direction somewhere: blanks, controls, separators, bidirectional overrides. */
-const breaking = /[\s\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu
+/** White space, control characters, line separators and bidirectional overrides. */
+const lineBreaks = /[\s\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu
 
-/** Half of a character that takes two units; alone it is none. */
-const lone = /[\ud800-\udfff]/gu
+/** A surrogate, which is invalid alone. */
+const loneSurrogate = /[\ud800-\udfff]/gu
 
-/** What has no place in a text that is shown as it was written: controls but for line ends and tabs, overrides of direction. */
+/** Characters removed from text that is shown as written: control characters other than line ends and tabs, and bidirectional overrides. */
 const unprintable = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
 
-/** Most texts hold none of what is replaced below, and are read once to see that. */
+/** Quick check: most texts contain none of the characters replaced below. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters on purpose
 const isUnusual = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/
 const hasBreak = /[^\S ]| {2}/
 
-/** The user's words as they stand in a record: line ends of one kind, no control characters, nothing before or behind them. */
+/** Returns the user's words as stored: uniform line ends, no control characters, trimmed. */
 export function plainWords(text: string): string {
   const read = text.slice(0, maxUserTextLength)
   return (isUnusual.test(read) ? withoutUnusual(read) : read).trim()
@@ -187,72 +189,72 @@ const withoutUnusual = (text: string): string =>
   text
     .replace(/\r\n?|[\u2028\u2029]/g, "\n")
     .replace(unprintable, (sign) => (sign === "\n" || sign === "\t" ? sign : ""))
-    .replace(lone, "\ufffd")
+    .replace(loneSurrogate, "\ufffd")
 
-/** How much longer than its limit a text may be before it is cut unread: blanks fold to one. */
-const slack = 4
+/** Multiple of its limit up to which a text is read before white space is collapsed. */
+const readAhead = 4
 
-/** The text on one line, each run of blanks and breaks as one blank, at most `max` characters, `…` at the end where it was cut. */
+/** Returns the text on one line, with white space collapsed, cut to at most `max` characters with `…` at the end. */
 export function oneLine(text: string, max: number): string {
-  const read = text.slice(0, slack * max)
+  const read = text.slice(0, readAhead * max)
   const isPlain = !hasBreak.test(read) && !isUnusual.test(read)
-  const line = (isPlain ? read : read.replace(breaking, " ").replace(lone, "\ufffd")).trim()
+  const line = (isPlain ? read : read.replace(lineBreaks, " ").replace(loneSurrogate, "\ufffd")).trim()
   return line.length <= max && read.length === text.length ? line : shortenLine(line, max)
 }
 
-/** The beginning of a line with `…` behind it, at most `max` characters together, cut between words where one ends close by. */
+/** Returns the beginning of a line with `…`, at most `max` characters in all, cut between words if possible. */
 export function shortenLine(line: string, max: number): string {
   const kept = startOfText(line, max - 1)
   const blank = kept.lastIndexOf(" ")
   return `${(blank > kept.length * 0.8 ? kept.slice(0, blank) : kept).trimEnd()}…`
 }
 
-/** A value between backticks; its own backticks become quotation marks so that nobody mistakes where it ends. */
+/** Puts a value between backticks; backticks in it become apostrophes, so that its end is unambiguous. */
 export const code = (value: string): string => `\`${value.replaceAll("`", "'")}\``
 
-/** How much a text says, in letters: an ideograph says as much as three. */
+/** Returns the length of a text in letters: an ideograph counts as three. */
 export const weightOf = (text: string): number =>
   text.length + 2 * (text.match(/[\u2e80-\u9fff\uac00-\ud7af]/g)?.length ?? 0)
 
-/** What stands in place of messages that are no longer shown: one text, fenced, of the user's role and no one's authority. */
+/** The message that replaces messages no longer shown: one fenced text in the user's role, with nobody's authority. */
 export type Digest = {
-  /** How many messages it stands for, those of the digests that it took over included. */
+  /** Number of messages it replaces, including those of earlier digests that it took over. */
   readonly covered: number
   readonly summary: Summary
-  /** Printed in as few words as it can be read back from. */
+  /** True if it is printed in the shortest form that can be parsed. */
   readonly brief?: true
-  /** The handle by which the messages that it stands for can be read again. */
+  /** The handle with which the replaced messages can be recalled. */
   readonly recall?: string
 }
 
-/** One piece of the conversation, in its fence. */
+/** One part of the conversation, in its fence. */
 export type ShownPiece = { readonly id: MessageId; readonly from: Channel; readonly text: string }
 
-/** What a summarizer of the user's own is given. */
+/** Input of a custom summarizer. */
 export type SummarizeInput = {
   readonly messages: Transcript
   /**
-   * The conversation as plain text, after the summary of what came before it: each message in a fence with its id and whose words they
-   * are, attempts to steer the reader taken out.
+   * The conversation as plain text, after the summary of what came before it: each message in a fence with its id and channel, without
+   * attempts to steer the reader.
    */
   readonly text: string
-  /** The same piece by piece, without the marks for what was left out. */
+  /** The same, part by part, without the marks for omissions. */
   readonly pieces: readonly ShownPiece[]
   readonly schema: SchemaName
   readonly focus?: string
   readonly language?: string
   readonly budgetTokens: number
-  /** Aborts when the time is up; what comes after that is not looked at. */
+  /** Aborts when the time is up; a later answer is ignored. */
   readonly signal: AbortSignal
 }
 
-/** A line of a draft: bare words, or words with what they rest on and how far the thing is. */
+/** A line of a draft: only text, or text with its sources and state. */
 type DraftItem =
   | string
   | { readonly text: string; readonly from?: readonly (MessageId | string)[]; readonly state?: LineState }
 
-/** A summary by section names of the schema; sections of other names are left out. */
+/** A summary by section names of the schema; sections with other names are ignored. */
 export type SummaryDraft = { readonly sections: Readonly<Record<string, readonly DraftItem[]>> }
 
-/** A summarizer of the user's own. Text is read as Markdown; an empty or failed answer falls back to the built-in summarizer. */
+/** A custom summarizer. Text is parsed as Markdown; if the answer is empty or the function fails, the built-in summarizer is used. */
 export type Summarize = (input: SummarizeInput) => Promise<string | SummaryDraft>
