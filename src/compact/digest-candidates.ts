@@ -8,7 +8,7 @@ import { mainSteps } from "./state/command-runs.ts"
 import { isPages } from "./state/line-series.ts"
 import { bindingSentences, putsOffSomething } from "./state/user-notes.ts"
 import { behindMark, excerptOf, isExcerpt, readValueStatement } from "./state/value-statements.ts"
-import { purposeSign, rejectedEnd } from "./state/work-drafts.ts"
+import { otherArguments, purposeSign, rejectedEnd } from "./state/work-drafts.ts"
 import { lineText, toldLine } from "./summary/digest-text.ts"
 import {
   factsSection,
@@ -52,7 +52,8 @@ function tierOf(section: string, { state, channel, text }: SummaryLine): Tier {
   if (state === "failed")
     return failedCall.test(text) || text.includes(rejectedEnd) || failedChange(text) ? "acts" : "work"
   if (isActs(section)) return "acts"
-  if (isPages(text)) return "work"
+  // A service's refusal holds although another call succeeded: the refused arguments must not be sent again.
+  if (isPages(text) || (failedCall.test(text) && text.endsWith(otherArguments))) return "work"
   if (section === "files_and_code" || section === "file_system_state") return "work"
   return "rest"
 }

@@ -74,7 +74,8 @@ export function claimIn(text: string): Claim | undefined {
   if (rule.test(said) && (ended.test(said) || beside.test(said) || lapsedRule.test(said) || dropRule.test(said)))
     return "rule-change"
   if (grantedByItself.test(said) || grantedIdeographic.test(said)) return "approval"
-  if (granted.test(said) && person.test(said)) return "approval"
+  // "User x is not authorized to …" grants nothing.
+  if (granted.test(said.replace(everyRefusal, " ")) && person.test(said)) return "approval"
   if (says.test(said)) return "approval"
   return wish.test(said) ? "request" : undefined
 }
@@ -103,6 +104,8 @@ const refusal = new RegExp(
   ),
   "u",
 )
+
+const everyRefusal = new RegExp(refusal.source, "gu")
 
 /** Does this text withhold an approval? */
 export const withholdsApproval = (text: string): boolean => refusal.test(normalize(text).text)

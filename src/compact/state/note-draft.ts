@@ -113,8 +113,8 @@ const commandForm = new RegExp(
 
 /** The name of a program before its message. */
 const label = /^\S{1,60}:$/
-/** An error code: `START_TOO_FAR`. */
-const errorCode = /^[A-Z\d]+(?:_[A-Z\d]+)+:?$/
+/** An error code: `START_TOO_FAR`, `AccessDenied`. */
+const errorCode = /^(?:[A-Z\d]+(?:_[A-Z\d]+)+|(?:[A-Z][a-z\d]{1,30}){2,8}):?$/
 
 /** Parts of a line that may be quoted, best first: of reasons joined by `thenSign`, the last one alone if not all of them. */
 const quotable = (line: string): readonly (string | undefined)[] => [

@@ -54,6 +54,7 @@ import {
   latestStates,
   mention,
   noteJobs,
+  noteNoticedJobs,
   type OpenCall,
   readCallValues,
   readStatements,
@@ -313,11 +314,16 @@ function readMessage(reading: NotesState, message: Message, at: number, inText: 
   readUser(reading, spoken, doing)
 }
 
-/** Reads the harness's own notices, outside the user's words, that a background command has ended. */
-function readNotices({ running, work, voided }: NotesState, { parts }: Message, spoken: string, at: number): void {
-  if (running.size === 0) return
+/** Reads the harness's own notices, outside the user's words, about background commands and jobs. */
+function readNotices(
+  { running, work, voided, values }: NotesState,
+  { parts }: Message,
+  spoken: string,
+  at: number,
+): void {
   for (const part of parts) {
     if (part.type !== "text" || (part.text.trim() !== "" && spoken.includes(part.text.trim()))) continue
+    noteNoticedJobs(values, part.text, at)
     for (const { id, open, failed, line } of endedBy(running, part.text)) {
       recordCall(work, open.deed, { failed, sure: true, ...present({ line }) }, open.doing)
       voided.set(id, at)

@@ -55,7 +55,8 @@ const brokenOff = new RegExp(
 )
 const flagged = new RegExp(
   anyOf(
-    `"${anyOf(words.errorFields)}"\\s{0,3}:\\s{0,3}(?:"[^"]|\\{|\\[\\s{0,3}["{])`,
+    // A number of errors among the fields of a row is content.
+    `"${anyOf(words.errorFields)}"\\s{0,3}:\\s{0,3}(?:"(?!\\d{1,9}"|(?:none|no|null|n/a|false)")[^"]|\\{|\\[\\s{0,3}["{])`,
     `"${anyOf(words.successFields)}"\\s{0,3}:\\s{0,3}false`,
     '"(?:status|state)"\\s{0,3}:\\s{0,3}"(?:error|failed|failure)"',
     '"(?:is_?error|isError)"\\s{0,3}:\\s{0,3}true|"(?:exit_?code|returncode)"\\s{0,3}:\\s{0,3}[1-9]',

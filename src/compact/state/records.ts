@@ -207,14 +207,18 @@ function requestedRecord({ input }: RecordQuestion): Head | undefined {
       !/\s/.test(value) &&
       !/^\d{4}-\d\d-\d\d/.test(value) &&
       !narrowingArgument.test(key) &&
+      !relativeTime.test(value) &&
       (namingKey.test(key) || (/\d/.test(value) && /[\p{L}_@-]/u.test(value))),
   )
   const [only] = named
   return only === undefined || named.length > 1 ? undefined : { name: nameOf(stemOf(only[0]), only[1]), value: only[1] }
 }
 
-/** Arguments for a place or time that narrow a search. */
-const narrowingArgument = /^(?:to|from|in|at|by|via|near|since|until|before|after|start|end|origin|destination)$/i
+/** Arguments for a place, time or amount that narrow a search. */
+const narrowingArgument =
+  /^(?:to|from|in|at|by|via|near|since|until|before|after|start|end|origin|destination|earliest|latest|period|range|window|interval|sort|order_?by|lang|(?:max|min|limit|page|per_page|offset|count|top|size|depth|timeout|wait)(?:_?[a-z]+)?)$/i
+/** `-30d`, `now-15m`: a point in time. */
+const relativeTime = /^(?:now)?[-+]\d{1,5}[a-z]{1,3}(?:@\w+)?$/i
 
 /** Returns the date in a list's request as a suffix for names: the same thing has other values on another day. */
 function dateSuffix({ entries }: RecordTree, { input }: RecordQuestion): string {

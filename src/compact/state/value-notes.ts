@@ -98,7 +98,8 @@ export function latestStates({ records, jobs }: Values): ReadonlyMap<string, Kno
   for (const { record, at } of records.values()) {
     const [id = ""] = withoutDay(record.name).split(" ").slice(-1)
     const [state, ...others] = record.fields.find(({ key }) => stateKey.test(key))?.pieces ?? []
-    if (state !== undefined && others.length === 0 && /\d/.test(id)) states.set(id, { state, at })
+    const isNewest = (states.get(id)?.at ?? -1) <= at
+    if (state !== undefined && others.length === 0 && /\d/.test(id) && isNewest) states.set(id, { state, at })
   }
   return states
 }
@@ -132,6 +133,20 @@ export function noteJobs({ jobs }: Values, { deed }: OpenCall, result: ToolResul
   )
   if (rows.length > 0) jobs.set(only, { state: rows.slice(0, 4).join(", "), at })
 }
+
+/** Records the states that a harness's notice reports: `Job 48240_[0-15] (sweep.py) on cpu: 14 COMPLETED, 2 TIMEOUT`. */
+export function noteNoticedJobs({ jobs }: Values, notice: string, at: number): void {
+  for (const [, id = "", told = ""] of notice.slice(0, maxNotice).matchAll(noticedJob)) {
+    const states = [...told.matchAll(eachState)].map(([, count, state]) =>
+      count === undefined ? state : `${count} ${state}`,
+    )
+    if (states.length > 0) jobs.set(id, { state: states.slice(0, 4).join(", "), at })
+  }
+}
+const noticedJob =
+  /(?<![\w-])(?:jobs?|tasks?|builds?|runs?|pipelines?|batch)[ :#]{1,3}((?=[\w.-]{0,40}\d)[\w.-]{3,40}?)(?:_\[[^\]\n]{1,40}\])?(?![\w.-])([^\n]{3,200})/gi
+const eachState = new RegExp(`(?<![\\w-])(?:(\\d{1,6}) )?${jobState}(?![\\w-])`, "g")
+const maxNotice = 4_000
 
 /**
  * Returns the state of each thing that the events of an answer name by a single id, such as

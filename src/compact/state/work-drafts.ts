@@ -233,9 +233,12 @@ export const rejectedEnd = ": rejected by the user"
 const leftUnsure =
   /\btime(?:d[ -]?|[ -]?)out\b|_TIMEOUT\b|\b(?:did not|didn['’]t|no) (?:answer|respon(?:d|se)|reply)\b|\b50[24]\b/i
 
+/** The end of a failed call's line where the same tool was then called with other arguments. */
+export const otherArguments = "went well with other arguments"
+
 function fixText({ text, calls }: Run, { files, by }: NonNullable<Run["fixed"]>): string {
   if (files.length > 0) return oneLine(`went well after changing ${files.map(code).join(", ")}`, maxLineLength)
-  if (calls && by !== text) return "went well with other arguments"
+  if (calls && by !== text) return otherArguments
   return by === text ? "went well when run again" : oneLine(`went well as ${by}`, maxLineLength)
 }
 
