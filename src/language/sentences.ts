@@ -139,7 +139,8 @@ const isShortWord = (text: string, start: number, at: number): boolean =>
   at - start <= 4 && /^\s*(?:no|ok|hm|nö|oh|so|si|ya|na)$/i.test(text.slice(start, at))
 
 /**
- * True if a word at this offset starts a sentence, however it is typed. Abbreviations that may come before such a word are in `abbreviation`.
+ * True if a word at this offset starts a sentence, however it is typed. Abbreviations that may come before such a word are in
+ * `abbreviation`.
  */
 function startsSentence(text: string, at: number): boolean {
   sentenceStart.lastIndex = at
