@@ -118,8 +118,7 @@ function microEditsFor(scene: Scene, limitTokens: number, shows: "all" | "newest
 
 /**
  * Remedy "summary": tries the target size first, then the hard limit. Unread results stay whole as long as a few lines are left for a
- * digest; otherwise they are shortened and the digest is limited to those few lines, so that a larger budget never gets a shorter unread
- * result than a smaller one.
+ * digest; otherwise they are shortened and the digest is limited to those few lines, so that a larger budget never has a shorter digest.
  */
 async function installSummary(attempt: Attempt, knowledge: Knowledge): Promise<Compacted | undefined> {
   const { targetTokens, hardTokens } = attempt.limits
@@ -167,9 +166,9 @@ async function installDigest(
   attempt.events.push(...written.events)
   const { summary } = written
   const summaryDraft = summary === undefined ? undefined : await draftDigest(attempt, { ...knowledge, summary }, plan)
-  const told =
+  const withWriter =
     summaryDraft === undefined ? undefined : { ...summaryDraft, ...present({ writer: choices.summarizer?.writer }) }
-  const installed = told === undefined ? undefined : await install(attempt, "summary", told, limitTokens)
+  const installed = withWriter === undefined ? undefined : await install(attempt, "summary", withWriter, limitTokens)
   return installed ?? install(attempt, "summary", draft, limitTokens)
 }
 

@@ -142,8 +142,8 @@ function leastDigest(
   meter: DigestMeter,
   write: (sections: Summary["sections"]) => Composed,
 ): Composed | undefined {
-  const said = candidates.filter(isUsersWords)
-  const [first] = [...rankedIn(said, "stop"), ...said]
+  const userLines = candidates.filter(isUsersWords)
+  const [first] = [...rankedIn(userLines, "stop"), ...userLines]
   if (first === undefined) return undefined
   const all = budgetTokens - write([]).tokens
   const stop = rankedIn(candidates, "stop").find((one) => !isUsersWords(one) && one.cost <= all * leastStopShare)
@@ -218,12 +218,12 @@ function inOrder(
   const known = schemas[schema].map(({ name }) => name)
   const names = [...known, ...[...bySection.keys()].filter((name) => !known.includes(name))]
   return names.flatMap((name): readonly SummarySection[] => {
-    const own = (bySection.get(name) ?? []).map(({ line, at }) => ({ line, at }))
-    const beside = (valuesBySection.get(name) ?? []).map((line) => ({
+    const ownLines = (bySection.get(name) ?? []).map(({ line, at }) => ({ line, at }))
+    const valueLines = (valuesBySection.get(name) ?? []).map((line) => ({
       line,
       at: places.get(line.text) ?? Number.POSITIVE_INFINITY,
     }))
-    const lines = [...own, ...beside].toSorted((one, other) => one.at - other.at).map(({ line }) => line)
+    const lines = [...ownLines, ...valueLines].toSorted((one, other) => one.at - other.at).map(({ line }) => line)
     return lines.length === 0 ? [] : [{ name, lines }]
   })
 }

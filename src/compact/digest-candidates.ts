@@ -95,7 +95,7 @@ type CandidateSource = { readonly meter: DigestMeter; readonly rules?: readonly 
 /** Returns every line once, with its cost. */
 export function allCandidates({ sections }: Summary, { meter, rules }: CandidateSource): readonly Candidate[] {
   const seen = new Set<string>()
-  const told = standingIn(
+  const isTold = standingIn(
     sections.flatMap(({ name, lines }) =>
       lines.flatMap(({ text, channel }) =>
         name === "acts" || ((name === factsSection || isStatement(name, text)) && channel === "tool") ? [text] : [],
@@ -111,7 +111,7 @@ export function allCandidates({ sections }: Summary, { meter, rules }: Candidate
       // The last finding is already shown as current work.
       if ((name === "key_concepts" || name === "pending_tasks") && stops.some((stop) => stop.includes(text))) return []
       seen.add(key)
-      const tier = tierGiven(name, line, told)
+      const tier = tierGiven(name, line, isTold)
       return [{ section: name, line, tier, cost: tier === "facts" ? 0 : costOf(name, line, meter), at }]
     }),
   )
@@ -215,13 +215,13 @@ export function bindingExcerpts(
     .toSorted((one, other) => other.at - one.at)
     .flatMap((candidate) => {
       const { short: _, ...rest } = candidate.line
-      const told: string[] = []
+      const sentences: string[] = []
       for (const sentence of bindingSentences(rest.text)) {
         const isLeftOut = !rest.text.includes(sentence) || standsBeside(sentence)
-        if (!isLeftOut && told.join().length + sentence.length <= longestBinding) told.push(sentence)
+        if (!isLeftOut && sentences.join().length + sentence.length <= longestBinding) sentences.push(sentence)
       }
-      if (told.length === 0) return []
-      const line = { ...rest, text: told.join(" … ") === rest.text ? rest.text : `… ${told.join(" … ")}` }
+      if (sentences.length === 0) return []
+      const line = { ...rest, text: sentences.join(" … ") === rest.text ? rest.text : `… ${sentences.join(" … ")}` }
       return [{ ...candidate, line, cost: costOf(candidate.section, line, meter) }]
     })
 }
@@ -405,9 +405,9 @@ function shortenAct(text: string, length: number): string {
   const least = isFailed || core === undefined || core + madeSpace + 3 > length ? short : core
   const room = Math.max(length - Math.min(end.length, share) - 3, least)
   if (call === undefined || end === "" || room < leastCall) return shortenLine(text, length)
-  const told = room >= call.length ? call : shortenCall(call, room).slice(1, -1)
-  const rest = length - told.length - 2
-  return `\`${told}\`${end.length <= rest ? end : shortenEnd(end, rest)}`
+  const shortCall = room >= call.length ? call : shortenCall(call, room).slice(1, -1)
+  const rest = length - shortCall.length - 2
+  return `\`${shortCall}\`${end.length <= rest ? end : shortenEnd(end, rest)}`
 }
 
 /** Matches a failed edit: that it failed and why matters more than what it would have changed. */
@@ -450,8 +450,11 @@ function madeLength(end: string, call: string): number {
   if (!/^: [\w.-]{1,40}=/.test(end)) return 0
   const parts = end.slice(2).split(", ")
   const isNew = (part: string): boolean => idValue.test(part) && !call.includes(part.slice(part.indexOf("=") + 1))
-  const told = [parts.find(isNew), parts.find((part) => stateValue.test(part) && !expected.test(part))]
-  return told.reduce((sum, part) => sum + (part === undefined || part.length > longestMade ? 0 : part.length + 2), 1)
+  const keyParts = [parts.find(isNew), parts.find((part) => stateValue.test(part) && !expected.test(part))]
+  return keyParts.reduce(
+    (sum, part) => sum + (part === undefined || part.length > longestMade ? 0 : part.length + 2),
+    1,
+  )
 }
 const longestMade = 40
 /** Matches a state that says that all went as requested: it may be omitted. */

@@ -145,7 +145,7 @@ const tellsAll = (form: Candidate | undefined, { line }: Candidate): boolean =>
 const stopSizes = [40, 110, 220, 440, 880, 1760, 3520]
 const wholeWords = 220
 const wordSizes = [wholeWords, 440, 880, 1760, 3520]
-/** Maximum size of a message that is shown whole. */
+/** Maximum size in tokens of a user message, or a form of it, that is offered. */
 const mostWords = 3520
 /** Size in tokens at which a list of pages or lookups is offered by its newest entries before it is offered whole. */
 const listSizes = [120]

@@ -42,7 +42,7 @@ type DraftPlan = {
   readonly limitTokens: number
   readonly select: Strategy
   readonly strategyOptions: StrategyOptions
-  /** Share of the free tokens that is reserved for the digest. Default: what the digest's essential lines need. */
+  /** Share of the free tokens that is reserved for the digest; by default `digestReserve` decides. */
   readonly digestShare?: number
   /** Maximum size of the digest. */
   readonly mostTokens?: number
@@ -65,18 +65,18 @@ export function pinEdits(scene: Scene): readonly Edit[] {
   const { choices, meter, conversation } = scene
   const fresh = createFreshIds(conversation.map(({ id }) => id))
   const old = conversation.filter((message) => ownMessage(message) === "pins")
-  const wanted =
+  const newMessage =
     scene.pins.length === 0 || choices.pins.length === 0 ? undefined : pinsMessage(scene.pins, fresh("pins"))
-  if (old.length === 0 && wanted === undefined) return []
+  if (old.length === 0 && newMessage === undefined) return []
   const [only] = old
   const isSeen = only !== undefined && conversation.indexOf(only) >= scene.firstSeen
-  if (wanted === undefined && choices.ownPins !== true) return []
-  if (wanted !== undefined && old.length === 1 && isSeen && sameText(only, wanted)) return []
+  if (newMessage === undefined && choices.ownPins !== true) return []
+  if (newMessage !== undefined && old.length === 1 && isSeen && sameText(only, newMessage)) return []
   const before = conversation[scene.firstSeen]?.id
   const edits: Edit[] = []
   if (old.length > 0) edits.push(dropped(old, "pins-replaced", meter))
-  if (wanted !== undefined)
-    edits.push({ type: "message-installed", role: "pins", message: wanted, ...present({ before }) })
+  if (newMessage !== undefined)
+    edits.push({ type: "message-installed", role: "pins", message: newMessage, ...present({ before }) })
   return edits
 }
 

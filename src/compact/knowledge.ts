@@ -51,11 +51,11 @@ export function withoutContent(knowledge: Knowledge): Knowledge {
   const { schema, sections } = knowledge.summary
   const isAsked = ({ channel, state }: SummaryLine): boolean => channel === "user" && state !== undefined
   const [first] = sections.flatMap(({ lines }) => lines.filter((line) => isAsked(line) && !isOpen(line)))
-  const wanted = sections.map(({ name, lines }) => ({
+  const requests = sections.map(({ name, lines }) => ({
     name,
     lines: lines.filter((line) => isAsked(line) && (isOpen(line) || line === first)),
   }))
-  return { ...knowledge, summary: { schema, sections: wanted.filter(({ lines }) => lines.length > 0) } }
+  return { ...knowledge, summary: { schema, sections: requests.filter(({ lines }) => lines.length > 0) } }
 }
 
 const isOpen = ({ state }: SummaryLine): boolean => state === "open" || state === "pending"

@@ -50,7 +50,7 @@ export function setScene(task: CompactTask): Scene {
   const unanswered = groups[firstGroup]?.start ?? conversation.length
   const landmarks = { latest: latestSpoken(conversation), begun, waiting, unanswered }
   const outsideTokens = tokensOutsideStack({ messages, infrastructure, conversation }, meter)
-  const said = conversation.reduce((sum, message) => sum + meter.message(message), 0)
+  const conversationTokens = conversation.reduce((sum, message) => sum + meter.message(message), 0)
   const holders = new Set(infrastructure.documents.map(({ place }) => place.message)).size
   const stack = stackTexts(separation)
   const held = isHeld(request)
@@ -72,7 +72,7 @@ export function setScene(task: CompactTask): Scene {
     ),
     firstSeen: firstSeen(groups, conversation),
     outsideTokens,
-    documentTokens: Math.max(0, outsideTokens - said) + holders * framingTokens,
+    documentTokens: Math.max(0, outsideTokens - conversationTokens) + holders * framingTokens,
     pins: choices.pins.filter((pin) => !stack.some((text) => text.includes(pin.text))),
   }
 }
@@ -112,8 +112,10 @@ function begunAnswer(
 ): number | undefined {
   const last = groups.at(-1)
   if (format !== "anthropic-messages" || last?.type !== "assistant") return undefined
-  const said = conversation.slice(last.start, last.end).reduce((sum, message) => sum + meter.message(message), 0)
-  return said <= mostBegunTokens ? last.start : undefined
+  const answerTokens = conversation
+    .slice(last.start, last.end)
+    .reduce((sum, message) => sum + meter.message(message), 0)
+  return answerTokens <= mostBegunTokens ? last.start : undefined
 }
 
 /** Tokens of a result that was shortened to one line. */

@@ -37,7 +37,7 @@ export type CompactChoices = {
   readonly digest: "full" | "none"
   /** Rules that are placed next to the conversation. */
   readonly pins: readonly PinnedRule[]
-  /** True if `pins` are all such rules: an older pins message of ours is then replaced or removed. */
+  /** True if `pins` are all such rules: an older pins message of ours is removed even if no rule is left. */
   readonly ownPins?: boolean
   /** All rules in force, including those elsewhere: no summary line may contradict one. */
   readonly rules?: readonly string[]

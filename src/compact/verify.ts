@@ -142,11 +142,11 @@ export function latestWords(messages: Transcript): readonly Part[] | undefined {
 }
 
 const latestFailures: Check = (before, after, { wordsShortened }) => {
-  const said = latestWords(before.conversation)?.map(textOrWire)
-  if (said === undefined) return []
+  const words = latestWords(before.conversation)?.map(textOrWire)
+  if (words === undefined) return []
   const isSame = (text: string, wanted: string): boolean => text === wanted || (wordsShortened && isCutOf(text, wanted))
   const stands = after.messages.some(
-    ({ role, parts }) => role === "user" && holdsInOrder(parts.map(textOrWire), said, isSame),
+    ({ role, parts }) => role === "user" && holdsInOrder(parts.map(textOrWire), words, isSame),
   )
   return stands ? [] : [{ code: "latest-user-message-missing" }]
 }

@@ -31,9 +31,9 @@ function listOf(length: number): number[] {
   if (length > maxListed) return new Array<number>(length).fill(0)
   const known = lists[length]
   if (known !== undefined) return known
-  const made = new Array<number>(length).fill(0)
-  lists[length] = made
-  return made
+  const list = new Array<number>(length).fill(0)
+  lists[length] = list
+  return list
 }
 
 /**

@@ -249,14 +249,14 @@ function pairFaults(messages: Transcript, { adjacent, ended = false }: CheckOpti
   })
   const orphanCode = (key: string): TranscriptFault["code"] =>
     opened.has(key) ? "result-before-call" : answered.has(key) ? "result-repeated" : "result-without-call"
-  const parted = adjacent === undefined ? [] : pairs.filter(findParted(messages, adjacent))
+  const separated = adjacent === undefined ? [] : pairs.filter(findParted(messages, adjacent))
   return [
     ...abandonedCalls(messages, open, ended).map((place) => fault("call-without-result", place)),
     ...orphans.map((place) => fault(orphanCode(pairKey(place)), place)),
     ...pairs.filter((pair) => isMisplaced(messages, pair)).map(({ result }) => fault("result-misplaced", result)),
     ...messages.filter(isEmpty).map(({ id }): TranscriptFault => ({ code: "message-empty", messageId: id })),
     ...misplacedCalls(messages),
-    ...parted.map(({ result }) => fault("result-not-adjacent", result)),
+    ...separated.map(({ result }) => fault("result-not-adjacent", result)),
   ]
 }
 

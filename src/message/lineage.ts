@@ -6,8 +6,8 @@ import { sha256Hex } from "./sha256.ts"
  * between a text and a list of one, and some leave out reasoning; the key ignores all of that.
  */
 export function lineageKey({ role, parts }: Message): string {
-  const said = parts.flatMap((part) => partKey(part))
-  return sha256Hex(JSON.stringify([role, ...said]).toWellFormed()).slice(0, 32)
+  const partKeys = parts.flatMap((part) => partKey(part))
+  return sha256Hex(JSON.stringify([role, ...partKeys]).toWellFormed()).slice(0, 32)
 }
 
 function partKey(part: Part): readonly unknown[] {

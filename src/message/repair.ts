@@ -170,8 +170,8 @@ function placeResults(
 
 function answers(next: Message | undefined, calls: Message | undefined): boolean {
   if (next?.role !== "user") return false
-  const asked = new Set(calls?.parts.flatMap((part) => (part.type === "tool-call" ? part.callId : [])))
-  return next.parts.some((part) => part.type === "tool-result" && asked.has(part.callId))
+  const callIds = new Set(calls?.parts.flatMap((part) => (part.type === "tool-call" ? part.callId : [])))
+  return next.parts.some((part) => part.type === "tool-result" && callIds.has(part.callId))
 }
 
 function fix(message: Message, events: readonly Fix[], joined: readonly Part[]): Message {
@@ -270,12 +270,12 @@ function planCallRenames(messages: Transcript): readonly Fix[] {
  */
 function planMessageMoves(messages: Transcript, { adjacent }: CheckOptions): readonly Fix[] {
   if (adjacent === undefined) return []
-  const parted = pairCalls(messages)
+  const separated = pairCalls(messages)
     .pairs.filter(findParted(messages, adjacent))
     .toSorted((one, other) => one.call.message - other.call.message)
   const goal = new Map<number, number>()
   let seen = 0
-  for (const { call, result } of parted) {
+  for (const { call, result } of separated) {
     const isOurs = messages[call.message]?.role === "assistant"
     // The message with the calls may itself be moved before earlier calls.
     const before = goal.get(call.message) ?? call.message
@@ -300,8 +300,8 @@ const isWithoutClientCalls = ({ role, parts }: Message): boolean =>
 /** Plans to move each result to its call if there is one, and to quote the others in place. */
 function planResultMoves(messages: Transcript, { adjacent }: CheckOptions): readonly Fix[] {
   const { pairs, open, orphans } = pairCalls(messages)
-  const asked = open.filter(({ message }) => messages[message]?.role === "assistant")
-  const waiting = new Map(asked.map((call) => [pairKey(call), call]))
+  const ownCalls = open.filter(({ message }) => messages[message]?.role === "assistant")
+  const waiting = new Map(ownCalls.map((call) => [pairKey(call), call]))
   const answered = new Set(pairs.map(({ call }) => pairKey(call)))
   const calls = messages.flatMap(({ role, parts }, message) =>
     parts.flatMap((content, part): readonly Fix[] =>

@@ -159,8 +159,8 @@ export function writeTrace(conversation: Conversation, options: ExportOptions): 
   const { id, title, model, meta, origin } = conversation
   const source = typeof meta.source === "string" ? meta.source : (origin?.kind ?? "holdfast")
   const more = origin?.kind === "trace" ? meta : {}
-  const own = Object.entries({ id: id ?? "", source, title, model, ...more })
-  const fields = Object.fromEntries(own.map(([name, value]) => [name, writeOptional(value)]))
+  const entries = Object.entries({ id: id ?? "", source, title, model, ...more })
+  const fields = Object.fromEntries(entries.map(([name, value]) => [name, writeOptional(value)]))
   const text = writeObject({ ...fields, ...bodyFields(ready, format) })
   return { text: `${onOneLine(text)}\n`, lost: ready.lost, lostTools: ready.lostTools }
 }

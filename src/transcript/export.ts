@@ -105,11 +105,11 @@ function writeEntries(
 }
 
 function writeMessage({ role, parts }: Message, blocks: readonly Wire[], { now, model }: SessionHeader): Wire {
-  const said = { role: write(role), content: writeList(blocks) }
-  if (role !== "assistant") return writeObject({ ...said, timestamp: write(now.ms) })
+  const base = { role: write(role), content: writeList(blocks) }
+  if (role !== "assistant") return writeObject({ ...base, timestamp: write(now.ms) })
   const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 }
   return writeObject({
-    ...said,
+    ...base,
     api: write("anthropic-messages"),
     provider: write("anthropic"),
     model: write(model),
@@ -121,7 +121,7 @@ function writeMessage({ role, parts }: Message, blocks: readonly Wire[], { now, 
 
 /** Returns the blocks that pi supports: text, thinking, calls, inline images. Other parts are written as text and reported as lost. */
 function blockOf(part: Part, { id: messageId }: Message, lost: LossEvent[]): readonly Wire[] {
-  const told = (reason: string, text: string): readonly Wire[] => {
+  const writeLost = (reason: string, text: string): readonly Wire[] => {
     lost.push({ type: "part-lost", messageId, part: part.type, reason })
     return text === "" ? [] : [write({ type: "text", text })]
   }
@@ -131,17 +131,17 @@ function blockOf(part: Part, { id: messageId }: Message, lost: LossEvent[]): rea
     case "reasoning":
       return [write(thinkingOf(part))]
     case "tool-call":
-      if (part.kind === "provider") return told("the call was not the client's to run", quoteText(part))
+      if (part.kind === "provider") return writeLost("the call was not the client's to run", quoteText(part))
       return [callOf(part)]
     case "tool-result":
-      return told("the call was not the client's to run", quoteText(part))
+      return writeLost("the call was not the client's to run", quoteText(part))
     case "image":
-      return imageOf(part) ?? told("only inline images can be held", "[image: left out]")
+      return imageOf(part) ?? writeLost("only inline images can be held", "[image: left out]")
     case "document":
-      return told("documents cannot be held", `[document ${part.title ?? ""}]\n${part.text ?? "left out"}`)
+      return writeLost("documents cannot be held", `[document ${part.title ?? ""}]\n${part.text ?? "left out"}`)
     case "opaque":
     case "unknown":
-      return told("a block that only its own provider can read", "")
+      return writeLost("a block that only its own provider can read", "")
   }
 }
 
@@ -234,19 +234,19 @@ function writeLine(message: Message, parent: string | undefined, session: Sessio
  */
 function saidFields(message: Message, { model }: SessionHeader, id: string): Fields {
   const content = contentOf(message)
-  const said = { role: write(message.role), content }
-  if (message.role === "user") return { type: write("user"), message: writeObject(said) }
+  const base = { role: write(message.role), content }
+  if (message.role === "user") return { type: write("user"), message: writeObject(base) }
   if (message.role === "system") {
     const text = textOfMessage(message)
     const told = { subtype: write("informational"), level: write("info"), content: write(text) }
-    return { type: write("system"), ...told, message: writeObject(said) }
+    return { type: write("system"), ...told, message: writeObject(base) }
   }
   const calls = message.parts.some(({ type }) => type === "tool-call")
   const answer = writeObject({
     model: write(model),
     id: write(`msg_${id}`),
     type: write("message"),
-    ...said,
+    ...base,
     stop_reason: write(calls ? "tool_use" : "end_turn"),
     stop_sequence: write(null),
     usage: write({ input_tokens: 0, output_tokens: 0 }),

@@ -236,15 +236,15 @@ function declarationOf(value: unknown): Declaration | undefined {
 }
 
 function declare({ name, description, schema }: Declaration, to: Format): unknown {
-  const said = { name, ...present({ description }) }
+  const base = { name, ...present({ description }) }
   switch (to) {
     case "anthropic-messages":
-      return { ...said, input_schema: schema }
+      return { ...base, input_schema: schema }
     case "openai-chat":
-      return { type: "function", function: { ...said, parameters: schema } }
+      return { type: "function", function: { ...base, parameters: schema } }
     case "openai-responses":
-      return { type: "function", ...said, parameters: schema }
+      return { type: "function", ...base, parameters: schema }
     case "gemini":
-      return { ...said, parametersJsonSchema: schema }
+      return { ...base, parametersJsonSchema: schema }
   }
 }

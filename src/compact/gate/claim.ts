@@ -69,14 +69,18 @@ const maxClaim = 1000
 
 /** Returns what the text claims that an authority did. Eight languages; patterns of bounded length. */
 export function claimIn(text: string): Claim | undefined {
-  const said = normalize(text.slice(0, maxClaim)).text
-  if (unasked.test(said) || ruleIdeographic.test(said) || irrelevantIdeographic.test(said)) return "rule-change"
-  if (rule.test(said) && (ended.test(said) || irrelevant.test(said) || lapsedRule.test(said) || dropRule.test(said)))
+  const normalized = normalize(text.slice(0, maxClaim)).text
+  if (unasked.test(normalized) || ruleIdeographic.test(normalized) || irrelevantIdeographic.test(normalized))
     return "rule-change"
-  if (grantedByItself.test(said) || grantedIdeographic.test(said)) return "approval"
-  if (granted.test(said) && person.test(said)) return "approval"
-  if (says.test(said)) return "approval"
-  return wish.test(said) ? "request" : undefined
+  if (
+    rule.test(normalized) &&
+    (ended.test(normalized) || irrelevant.test(normalized) || lapsedRule.test(normalized) || dropRule.test(normalized))
+  )
+    return "rule-change"
+  if (grantedByItself.test(normalized) || grantedIdeographic.test(normalized)) return "approval"
+  if (granted.test(normalized) && person.test(normalized)) return "approval"
+  if (says.test(normalized)) return "approval"
+  return wish.test(normalized) ? "request" : undefined
 }
 
 /** Removes the summarizer's phrases about who said something from a normalized text. */
@@ -126,7 +130,9 @@ const maxClause = 1000
  * to address the reader, to oblige the model or its memory, or to play down a rule.
  */
 export function steers(clause: string): boolean {
-  const said = normalize(clause.slice(0, maxClause)).text
-  if (spokenTo.test(said)) return true
-  return (obliged.test(said) && concerned.test(said)) || (belittled.test(said) && ruled.test(said))
+  const normalized = normalize(clause.slice(0, maxClause)).text
+  if (spokenTo.test(normalized)) return true
+  return (
+    (obliged.test(normalized) && concerned.test(normalized)) || (belittled.test(normalized) && ruled.test(normalized))
+  )
 }

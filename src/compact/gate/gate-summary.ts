@@ -97,8 +97,8 @@ function judge(line: DraftedLine, grounds: SourceIndex): Verdict {
   const { text } = line
   const whole = grounds.attribute(text)
   const clauses = clausesOf(text).map((clause) => {
-    const own = grounds.attribute(clause)
-    return { clause, at: own.terms < minTerms && !isOnlyInData(own) ? whole : own }
+    const attribution = grounds.attribute(clause)
+    return { clause, at: attribution.terms < minTerms && !isOnlyInData(attribution) ? whole : attribution }
   })
   const attributions = clauses.map(({ at }) => at)
   const given = [whole, ...attributions].every(({ restsOn }) => restsOn === "authority")

@@ -53,11 +53,11 @@ const maxDepth = 3
 /** Returns all attempts in text order: in its words, its control tokens and its encoded blobs. */
 function sightingsIn(text: string, depth = 0): readonly Sighting[] {
   const seen = survey(text)
-  const spoken = wordSightingsIn(text, seen)
+  const inWords = wordSightingsIn(text, seen)
   const encoded = (depth >= maxDepth ? [] : decodings(text, seen))
     .filter(({ text: decoded }) => sightingsIn(decoded, depth + 1).length > 0)
     .map(({ span }): Sighting => ({ kind: "encoded-payload", strength: "strong", span }))
-  return [...spoken, ...literalsIn(text), ...encoded].sort((one, other) => one.span.start - other.span.start)
+  return [...inWords, ...literalsIn(text), ...encoded].sort((one, other) => one.span.start - other.span.start)
 }
 
 /** Finds attempts in the words of a text. Original offsets are only computed if there is one. */
@@ -275,10 +275,10 @@ function addressMatch(text: string, { start, end, words }: Sentence): Match | un
   // The character after a sentence is included, because a label ends with one.
   const sentence = text.slice(start, Math.min(end + 1, start + longSentence)).trimEnd()
   const addressing = words.some(({ concepts }) => (concepts & addressed) !== 0)
-  const spoken = addressing
+  const addressKind = addressing
     ? (addressIn(sentence) ?? (steersAnswer(sentence) ? "answer-steering" : undefined))
     : undefined
-  const kind = spoken ?? constructions.find(([, pattern]) => pattern.test(sentence))?.[0]
+  const kind = addressKind ?? constructions.find(([, pattern]) => pattern.test(sentence))?.[0]
   return kind === undefined ? undefined : { kind, strength: "likely", first: 0, last: Math.max(0, words.length - 1) }
 }
 

@@ -55,10 +55,10 @@ function containsTexts({ system, messages }: ModelRequest, rendered: readonly Pa
   const joined = texts.join("\n\n")
   const parts = [system, ...messages.filter(({ role }) => role === "system").map(({ parts }) => parts)]
   return parts.some((list) => {
-    const own = list.flatMap((part) => (part.type === "text" ? part.text : []))
-    const at = own.indexOf(texts[0] ?? "")
-    const inOrder = at >= 0 && texts.every((text, n) => own[at + n] === text)
-    return inOrder || own.some((text) => text === joined || text.includes(`\n\n${joined}`))
+    const listTexts = list.flatMap((part) => (part.type === "text" ? part.text : []))
+    const at = listTexts.indexOf(texts[0] ?? "")
+    const inOrder = at >= 0 && texts.every((text, n) => listTexts[at + n] === text)
+    return inOrder || listTexts.some((text) => text === joined || text.includes(`\n\n${joined}`))
   })
 }
 
@@ -81,8 +81,8 @@ function markTexts(
   { ttl, maxMarkers: most = usualMarkers }: PlaceOptions,
 ): readonly SystemText[] {
   const texts = [...layers, ...rules]
-  const own = request.system.length
-  const at = (part: number): Position => ({ in: "system", part: own + part })
+  const offset = request.system.length
+  const at = (part: number): Position => ({ in: "system", part: offset + part })
   const whole = { tools: request.tools, system: [...request.system, ...texts], messages: request.messages }
   // All of the client's markers stay, including those that the provider ignores.
   const free = Math.min(most, maxMarkers - markersIn(whole).length)
@@ -97,7 +97,7 @@ function markTexts(
       ttl,
     }),
   })
-  return marked.system.slice(own).flatMap(markedText)
+  return marked.system.slice(offset).flatMap(markedText)
 }
 
 /** Adds as many markers to those of the client as the provider accepts. */

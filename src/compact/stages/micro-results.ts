@@ -128,8 +128,8 @@ function pathOf({ call }: MicroResult): string | undefined {
 
 /** Returns a key of the call's input without such arguments: the same query has the same key. */
 function questionOf({ call }: MicroResult, keep: (field: string) => boolean): string | undefined {
-  const asked = entriesOf(call.input).filter(([field]) => keep(field) && !asideField.test(field))
-  const key = typeof call.input === "string" ? call.input : JSON.stringify(asked.sort(([a], [b]) => (a < b ? -1 : 1)))
+  const fields = entriesOf(call.input).filter(([field]) => keep(field) && !asideField.test(field))
+  const key = typeof call.input === "string" ? call.input : JSON.stringify(fields.sort(([a], [b]) => (a < b ? -1 : 1)))
   return key.length > maxKeyLength ? undefined : key
 }
 

@@ -227,8 +227,8 @@ export function fitResults(
   const words = options.advice === undefined ? "" : latestWords(messages)
   return results.toReversed().flatMap(({ result, budget }) => {
     const { nature, failed, call, part, at } = result
-    const asked = options.advice === undefined ? "" : `${textOf(call)}\n${words}`
-    const interest = { mentions, after: at, focus: focusWords(`${options.focus ?? ""}\n${asked}`) }
+    const question = options.advice === undefined ? "" : `${textOf(call)}\n${words}`
+    const interest = { mentions, after: at, focus: focusWords(`${options.focus ?? ""}\n${question}`) }
     const source = {
       ...{ kind: nature.kind, failed, interest },
       ...present({ handle: options.handleOf?.(part.callId), advice: options.advice }),
@@ -367,9 +367,9 @@ function budgetOf(
   result: ToolNature & { readonly tool: string; readonly failed: boolean },
   { budgets = {}, scale = 1 }: BudgetOptions,
 ): number {
-  const asked = Object.hasOwn(budgets, result.tool) ? budgets[result.tool] : undefined
+  const ofTool = Object.hasOwn(budgets, result.tool) ? budgets[result.tool] : undefined
   const ofKind = (Object.hasOwn(budgets, result.kind) ? budgets[result.kind] : undefined) ?? kindBudgets[result.kind]
-  const budget = Math.floor((asked ?? ofKind * (result.writes ? writeFactor : 1)) * scale)
+  const budget = Math.floor((ofTool ?? ofKind * (result.writes ? writeFactor : 1)) * scale)
   return result.failed ? Math.max(failedFloor, budget) : budget
 }
 
@@ -380,9 +380,9 @@ const wholeRounds = (keepRounds: number, writes: boolean, scale: number): number
 /** Describes the image or document that was left out: `[image, png, 1024x768, left out]`. */
 function mediaHandle(part: Part & { readonly type: "image" | "document" }, handle?: string): Part {
   const { media } = part
-  const told =
+  const statedSize =
     media.width !== undefined && media.height !== undefined ? { width: media.width, height: media.height } : undefined
-  const size = part.type === "document" ? undefined : (told ?? inlineImageSize(part.wire ?? ""))
+  const size = part.type === "document" ? undefined : (statedSize ?? inlineImageSize(part.wire ?? ""))
   const words = [
     part.type,
     quoteInMarker(media.mediaType?.replace(/^(?:image|application|text)\//, "") ?? "", 40),

@@ -53,11 +53,11 @@ const put = ({ fields }: Element, key: string, value: unknown): void =>
   void fields.set(key, [...(fields.get(key) ?? []), value])
 
 function elementValue({ fields, text }: Element): unknown {
-  const said = plainText(text.trim())
-  if (fields.size === 0) return said
-  const own = [...fields].map(([key, values]): readonly [string, unknown] => [
+  const content = plainText(text.trim())
+  if (fields.size === 0) return content
+  const entries = [...fields].map(([key, values]): readonly [string, unknown] => [
     key,
     values.length === 1 ? values[0] : values,
   ])
-  return Object.fromEntries(said === "" ? own : [...own, ["text", said]])
+  return Object.fromEntries(content === "" ? entries : [...entries, ["text", content]])
 }

@@ -29,11 +29,11 @@ export function yamlAsJson(text: string): string | undefined {
 function linesOf(text: string): readonly Line[] | undefined {
   const lines: Line[] = []
   for (const line of text.split("\n")) {
-    const said = line.replace(/(?<=[:,\]}]) +# [^"']*$/, "").trimEnd()
-    if (said === "" || said === "---" || /^\s*#/.test(said)) continue
-    const indent = said.length - said.trimStart().length
-    if (said.slice(0, indent).includes("\t")) return undefined
-    lines.push({ indent, text: said.slice(indent) })
+    const content = line.replace(/(?<=[:,\]}]) +# [^"']*$/, "").trimEnd()
+    if (content === "" || content === "---" || /^\s*#/.test(content)) continue
+    const indent = content.length - content.trimStart().length
+    if (content.slice(0, indent).includes("\t")) return undefined
+    lines.push({ indent, text: content.slice(indent) })
   }
   return lines
 }
@@ -59,10 +59,10 @@ function readFields(
 
 /** Parses the value after a key: on its line, or below it. */
 function valueAt(lines: readonly Line[], at: number, indent: number, given: string): ParseResult<unknown> | undefined {
-  const said = given.trim()
+  const value = given.trim()
   const below = lines[at + 1]
-  if (/^[|>][+-]?$/.test(said)) return readBlock(lines, at + 1, indent)
-  if (said !== "") return { value: scalarOf(said), next: at + 1 }
+  if (/^[|>][+-]?$/.test(value)) return readBlock(lines, at + 1, indent)
+  if (value !== "") return { value: scalarOf(value), next: at + 1 }
   if (below === undefined || below.indent < indent) return { value: null, next: at + 1 }
   if (below.text === "-" || below.text.startsWith("- ")) return readList(lines, at + 1, below.indent)
   return below.indent > indent ? readFields(lines, at + 1, below.indent) : { value: null, next: at + 1 }
@@ -80,15 +80,15 @@ function readList(lines: readonly Line[], from: number, indent: number): ParseRe
   const items: unknown[] = []
   let at = from
   for (let line = lines[at]; line?.indent === indent && /^-(?: |$)/.test(line.text); line = lines[at]) {
-    const said = line.text.slice(1).trimStart()
-    const inner = indent + line.text.length - said.length
-    if (!entry.test(said)) {
-      items.push(scalarOf(said))
+    const item = line.text.slice(1).trimStart()
+    const inner = indent + line.text.length - item.length
+    if (!entry.test(item)) {
+      items.push(scalarOf(item))
       at++
       continue
     }
-    const own = [...lines.slice(0, at), { indent: inner, text: said }, ...lines.slice(at + 1)]
-    const read = readFields(own, at, inner)
+    const linesFromItem = [...lines.slice(0, at), { indent: inner, text: item }, ...lines.slice(at + 1)]
+    const read = readFields(linesFromItem, at, inner)
     if (read === undefined) return undefined
     items.push(read.value)
     at = read.next
