@@ -13,7 +13,10 @@ import type { SummaryEvent } from "./summary/model-write.ts"
 import type { Digest } from "./summary/summary.ts"
 import { type Acceptance, tokensBeside, type VerifiedContext, type VerifyFailure, verify } from "./verify.ts"
 
-/** What is tried, cheapest first: shorten tool results; leave groups to a digest; as a last resort digest and last words only. */
+/**
+ * What is tried, cheapest first: add missing rules; shorten tool results; replace groups by a digest; as a last resort keep only the digest
+ * and the last messages.
+ */
 export type Remedy = "pins" | "micro" | "summary" | "fallback"
 
 export type RemedyEvent =
@@ -27,13 +30,13 @@ export type RemedyEvent =
 
 export type CompactEvent = Edit | GateEvent | SummaryEvent | RemedyEvent
 
-/** A context that passed its acceptance test, as text, and every change that led to it. */
+/** A context that passed its acceptance test, as text, with every change that led to it. */
 export type Compacted = {
   readonly wire: Wire
   readonly remedy: Remedy
   readonly events: readonly CompactEvent[]
   readonly digest?: Digest
-  /** Who wrote the summary of the digest, if there is one. */
+  /** Who wrote the digest's summary, if there is one. */
   readonly writer: "extractive" | "model" | "custom" | "none"
   readonly context: VerifiedContext
   /** Entries for the durable memory. */
@@ -42,10 +45,13 @@ export type Compacted = {
   readonly afterTokens: number
 }
 
-/** One compaction under way: what it works on, and what happened so far. */
+/** One compaction in progress: its input, and the events so far. */
 export type Attempt = Scene & { readonly events: CompactEvent[] }
 
-/** Write a draft as it would be sent, read it back, and put it to the acceptance test. Undefined if it fails: the failures are recorded, and the caller tries the next remedy. */
+/**
+ * Encodes a draft as it would be sent, decodes it again and runs the acceptance test. Undefined if it fails: the failures are recorded as
+ * an event, and the caller tries the next remedy.
+ */
 export async function install(
   attempt: Attempt,
   remedy: Remedy,
@@ -83,7 +89,10 @@ export async function install(
   }
 }
 
-/** What has to be there whole of what the model has not read or answered: all but what an edit says there is no room for. */
+/**
+ * Returns the unread results that have to be whole, which are all but those that an edit shortened for lack of space, and whether the
+ * user's latest message was shortened.
+ */
 function unreadIn(
   { conversation, unanswered, unread }: Scene,
   edits: readonly Edit[],
@@ -99,10 +108,10 @@ function unreadIn(
   }
 }
 
-/** A broken draft breaks in one way or in thousands; the first few tell which. */
+/** Maximum number of recorded failures: a broken draft has one kind of failure or thousands, and the first few show which. */
 const maxFailures = 8
 
-/** The request with the edits made in its conversation, and with its instructions and documents back in their places. */
+/** Encodes the request with the edits applied to its conversation, and its instructions and documents back in their places. */
 export function writeEdits({ request, separation }: Scene, edits: readonly Edit[]): Wire {
   const { messages } = rejoin(separation, applyEdits(separation.conversation, edits))
   return encodeRequest(request, { messages })

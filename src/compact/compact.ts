@@ -48,8 +48,8 @@ import {
 import type { CompactTask } from "./task.ts"
 
 /**
- * Make a request's conversation small enough: remedies from the cheapest on, each put to the acceptance test on the very text that
- * would be sent. What none can solve is a Problem that says what takes the room.
+ * Makes a request's conversation small enough: tries the remedies from the cheapest on, and runs the acceptance test on the exact text that
+ * would be sent. If no remedy works, throws a Problem that says what takes up the space.
  */
 export async function compact(task: CompactTask): Promise<Compacted> {
   const attempt: Attempt = { ...setScene(task), events: [] }
@@ -73,7 +73,7 @@ async function installHeavier(attempt: Attempt, knowledge: Knowledge): Promise<C
   return installFallback(attempt, knowledge)
 }
 
-/** It fits; only the pinned rules may have to be added. */
+/** Remedy "pins": the conversation already fits, and at most the pinned rules have to be added. */
 async function installPins(attempt: Attempt): Promise<Compacted | undefined> {
   const { targetTokens } = attempt.limits
   if (attempt.outsideTokens > targetTokens) return undefined
@@ -81,14 +81,14 @@ async function installPins(attempt: Attempt): Promise<Compacted | undefined> {
 }
 
 /**
- * Stage 1 alone: older results shortened just as far as it takes. Only if no value that is worth knowing goes out of sight by it;
- * otherwise a digest has to say what results no longer show.
+ * Remedy "micro": shortens older tool results just as far as needed. Only used if no value worth knowing disappears; otherwise a digest has
+ * to state what the results no longer show.
  */
 async function installMicro(attempt: Attempt, knowledge: Knowledge): Promise<Compacted | undefined> {
   const { meter, choices, outsideTokens } = attempt
   const { targetTokens } = attempt.limits
   if (!isEasy(attempt, targetTokens) || !microMayDo(attempt, targetTokens)) return undefined
-  const all = await pressed(attempt, targetTokens, "all")
+  const all = await microEditsFor(attempt, targetTokens, "all")
   const pins = pinEdits(attempt)
   const unused = targetTokens - outsideTokens - addedTokens(pins, meter) + savedBy(all)
   if (all.length === 0 || unused < 0) return undefined
@@ -97,29 +97,28 @@ async function installMicro(attempt: Attempt, knowledge: Knowledge): Promise<Com
   return install(attempt, "micro", { edits: [...pins, ...micro] }, targetTokens)
 }
 
-/** Does a value that is worth knowing stand in nothing that is shown any more? */
+/** True if a value worth knowing was shown before these edits and is not shown anywhere after them. */
 function losesFacts({ conversation }: Scene, { notes }: Knowledge, micro: readonly Edit[]): boolean {
   const touched = new Set(micro.flatMap((edit) => ("messageId" in edit ? edit.messageId : [])))
-  const stood = standingInMessages(conversation.filter(({ id }) => touched.has(id)))
-  const stands = standingInMessages(applyEdits(conversation, micro))
+  const wasShown = standingInMessages(conversation.filter(({ id }) => touched.has(id)))
+  const isShown = standingInMessages(applyEdits(conversation, micro))
   return notes
     .flatMap(({ kind, text }) => (kind === "record" ? (readRecord(text)?.fields ?? []) : []))
-    .some(({ pieces }) => pieces.flatMap(valuesOf).some((value) => stood(value) && !stands(value)))
+    .some(({ pieces }) => pieces.flatMap(valuesOf).some((value) => wasShown(value) && !isShown(value)))
 }
 
-/** A piece of a record, and each value in it: `HAT136 (date 2024-05-20, price 152)` may lose one of them. */
+/** Returns a piece of a record and each value in it: `HAT136 (date 2024-05-20, price 152)` may lose only one of them. */
 const valuesOf = (piece: string): readonly string[] => [piece, ...piece.split(/[\s(),]+/).filter((word) => word !== "")]
 
-/** Older results shortened as far as the limit asks for. */
-function pressed(scene: Scene, limitTokens: number, shows: "all" | "newest"): Promise<readonly Edit[]> {
+/** Returns the edits that shorten older results as far as the limit requires. */
+function microEditsFor(scene: Scene, limitTokens: number, shows: "all" | "newest"): Promise<readonly Edit[]> {
   const pressure = usualPressure(scene, scene.choices.strategyOptions.keepRounds)
   return runInSteps(microEditSteps(scene, pressure, limitTokens, shows), scene.pause)
 }
 
 /**
- * Stage 2, as small as it is aimed at, or at least as it has to be. Results that the model has not read are whole in it while they leave a
- * few lines for a digest; then they are shortened, and the digest gets no more than those lines, so that a larger budget never has a
- * smaller one.
+ * Remedy "summary": tries the target size first, then the hard limit. Unread results stay whole as long as a few lines are left for a
+ * digest; otherwise they are shortened and the digest is limited to those few lines, so that a larger budget never has a shorter digest.
  */
 async function installSummary(attempt: Attempt, knowledge: Knowledge): Promise<Compacted | undefined> {
   const { targetTokens, hardTokens } = attempt.limits
@@ -132,11 +131,11 @@ async function installSummary(attempt: Attempt, knowledge: Knowledge): Promise<C
   return unread.length === 0 ? undefined : installDigest(attempt, knowledge, hardTokens, unread)
 }
 
-/** What a digest gets in any case, before messages that have to stay have it. */
+/** Tokens guaranteed to a digest before messages that have to stay get any. */
 const leastTokens = ({ choices }: CompactTask, limitTokens: number): number =>
   choices.digest === "none" ? barestDigestTokens : leastDigestTokens(limitTokens)
 
-/** The draft without a model, and, if a summarizer is there and its words pass the gate, the one with them instead. */
+/** Installs the draft made without a model or, if there is a summarizer and its lines pass the gate, the draft with those lines. */
 async function installDigest(
   attempt: Attempt,
   knowledge: Knowledge,
@@ -145,7 +144,7 @@ async function installDigest(
 ): Promise<Compacted | undefined> {
   const { choices } = attempt
   const known = choices.digest === "none" ? withoutContent(knowledge) : knowledge
-  const usual = await pressed(attempt, limitTokens, "newest")
+  const usual = await microEditsFor(attempt, limitTokens, "newest")
   const least = leastTokens(attempt, limitTokens)
   const micro = fitMandatory(attempt, usual, least - freeTokens(attempt, limitTokens, [...usual, ...unread]))
   const plan = {
@@ -166,23 +165,24 @@ async function installDigest(
   const written = await summarize(attempt, knowledge, draft)
   attempt.events.push(...written.events)
   const { summary } = written
-  const better = summary === undefined ? undefined : await draftDigest(attempt, { ...knowledge, summary }, plan)
-  const told = better === undefined ? undefined : { ...better, ...present({ writer: choices.summarizer?.writer }) }
-  const installed = told === undefined ? undefined : await install(attempt, "summary", told, limitTokens)
+  const summaryDraft = summary === undefined ? undefined : await draftDigest(attempt, { ...knowledge, summary }, plan)
+  const withWriter =
+    summaryDraft === undefined ? undefined : { ...summaryDraft, ...present({ writer: choices.summarizer?.writer }) }
+  const installed = withWriter === undefined ? undefined : await install(attempt, "summary", withWriter, limitTokens)
   return installed ?? install(attempt, "summary", draft, limitTokens)
 }
 
-type Summarized = { readonly summary?: Summary; readonly events: readonly (SummaryEvent | GateEvent)[] }
+type SummarizeResult = { readonly summary?: Summary; readonly events: readonly (SummaryEvent | GateEvent)[] }
 
 /**
- * Have what goes out of sight summarized by whoever was asked to, and let through the gate only what rests on it. What the user said
- * does not depend on anyone: those lines are the extracted ones, verbatim.
+ * Has the summarizer summarize the dropped messages, and lets only lines through the gate that are supported by their sources. Lines that
+ * quote the user never come from the summarizer: they are the extracted ones, verbatim.
  */
 async function summarize(
   { choices, conversation }: Scene,
   knowledge: Knowledge,
   { edits, digest }: CompactionDraft,
-): Promise<Summarized> {
+): Promise<SummarizeResult> {
   const { summarizer, schema, focus, language } = choices
   if (summarizer === undefined || digest === undefined || choices.digest === "none") return { events: [] }
   const gone = new Set(edits.flatMap((edit) => (edit.type === "messages-dropped" ? edit.messageIds : [])))
@@ -198,7 +198,7 @@ async function summarize(
   const drafted = summary.sections.flatMap(({ name, lines }) => lines.map((line) => ({ line, name })))
   const gated = gateSummary(
     drafted.map(({ line, name }) => ({ ...line, promises: isPromise(name, line) })),
-    // What is still shown counts too: a line may rest on data that its writer was not even given.
+    // Messages that stay count as sources too: a line may be supported by data that the summarizer was not given.
     sourcesOf(
       conversation.filter((message) => ownMessage(message) === undefined),
       knowledge.carried,
@@ -215,7 +215,7 @@ async function summarize(
       .flatMap(({ line, at }, n) => (refused.has(at) ? [] : [[line, gated.lines[n]] as const])),
   )
   const seen = gated.seen.slice(0, maxSeen).map(seenLine)
-  // Quotations alone are no summary: then they stand beside what the log tells.
+  // If only quotations are left, they are no summary: they are then added to what was extracted from the log.
   const adds = summarizer.adds === true || !drafted.some(({ line, name }) => passed.has(line) && !isOfTheLog(name))
   const kept = withUserWords(summary, knowledge.summary, { seen, adds }, (line) => {
     const found = passed.get(line)
@@ -225,7 +225,7 @@ async function summarize(
   return { ...(isEmpty ? {} : { summary: kept }), events: [...events, ...gated.events, ...against] }
 }
 
-/** Quotations of tool output in one summary: they are told last and are the least that a reader misses. */
+/** Maximum number of tool output quotations in one summary: they come last and matter least to a reader. */
 const maxSeen = 20
 
 const seenLine = ({ text, sources }: Pick<SummaryLine, "text" | "sources">): SummaryLine => ({
@@ -235,7 +235,7 @@ const seenLine = ({ text, sources }: Pick<SummaryLine, "text" | "sources">): Sum
   worth: 3,
 })
 
-/** Lines that speak against a rule that stands: a summary tells what happened, and changes nothing. */
+/** Returns a `line-dropped` event for each line that contradicts a rule in force: a summary tells what happened and changes nothing. */
 function linesAgainstRules(
   { pins, rules = pins.map(({ text }) => text) }: CompactTask["choices"],
   lines: readonly SummaryLine[],
@@ -254,10 +254,10 @@ function linesAgainstRules(
   }))
 }
 
-/** What a summarizer is asked to stay within: a page and a half. What does not fit the digest is left out line by line. */
+/** Size that a summarizer is asked to stay within: a page and a half. Lines that do not fit the digest are left out one by one. */
 const summaryTokens = 1200
 
-/** Every text of the messages with the channel that it came in through, and the lines that an earlier digest has already. */
+/** Returns every text of the messages with its channel, and the lines of an earlier digest. */
 function sourcesOf(messages: Transcript, carried: Summary | undefined): readonly SummarySource[] {
   const earlier = carried?.sections.flatMap(({ lines }) => lines) ?? []
   return [
@@ -295,13 +295,13 @@ function withUserWords(
   return { schema: written.schema, sections: sections.filter(({ lines }) => lines.length > 0) }
 }
 
-/** What is too much: an output over so many tokens, wherever it stands, and results older than so many tool rounds. */
-type Excess = { readonly largestTokens: number; readonly keepRounds: number }
+/** Limits for tool results: maximum size wherever they are, and the number of newest tool rounds that are kept. */
+type ResultLimits = { readonly largestTokens: number; readonly keepRounds: number }
 
-/** Stage 1 and no more: outputs that are too large or too old show less, and everything else stays. Nothing if that saves nothing. */
+/** Shortens results that are too large or too old, and changes nothing else. Undefined if there is nothing to shorten. */
 export async function shortenResults(
   task: CompactTask,
-  { largestTokens, keepRounds }: Excess,
+  { largestTokens, keepRounds }: ResultLimits,
 ): Promise<Compacted | undefined> {
   const scene = setScene(task)
   const limitTokens = Math.max(task.limits.hardTokens, scene.outsideTokens)

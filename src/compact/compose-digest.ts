@@ -21,27 +21,27 @@ import {
   sinceSection,
 } from "./summary/summary.ts"
 
-/** What every digest of one conversation is made from. */
-type DigestSource = {
+/** Options for all digests of one conversation. */
+type DigestOptions = {
   readonly meter: DigestMeter
-  /** Names of the arguments that the request's tools take: a value that fits is likelier needed. */
+  /** Argument names of the request's tools: a value that fits one is more likely needed. */
   readonly arguments: ReadonlySet<string>
-  /** Did the user or the assistant name this value when they last spoke? */
+  /** True if the user or the assistant named this value when they last spoke. */
   readonly isNamed?: (value: string) => boolean
-  /** The rules that hold and stand beside the digest, where that is known. */
+  /** The rules in force that are shown next to the digest, if known. */
   readonly rules?: readonly string[]
 }
 
-type DigestNeeds = {
+type DigestRequest = {
   readonly budgetTokens: number
   readonly covered: number
-  /** Ids of the messages that stay in sight: what rests on them alone need not be said. */
+  /** Ids of the messages that stay: lines supported by them alone need not be repeated. */
   readonly shown: ReadonlySet<string>
-  /** Ids of the messages behind the user's latest words that are left out: what they did is told apart. */
+  /** Ids of the dropped messages after the user's latest one: what happened in them is listed separately. */
   readonly behind?: ReadonlySet<string>
-  /** Does a value stand verbatim in what stays in sight? */
+  /** True if a value occurs verbatim in what stays. */
   readonly stands: (value: string) => boolean
-  /** The handle of what it stands for, where there is a way to fetch it. */
+  /** The handle with which the replaced messages can be recalled, if there is one. */
   readonly recall?: string | undefined
 }
 
@@ -49,30 +49,33 @@ export type Composed = {
   readonly digest: Digest
   readonly text: string
   readonly tokens: number
-  /** Does it tell all that there is to tell? */
+  /** True if it contains every candidate line and value. */
   readonly isWhole: boolean
 }
 
 const { briefTokens } = defaultShares
 
-/** A smaller digest says more with the tokens that a handle would take. */
+/** Below this budget the handle is left out: its tokens are better spent on content. */
 const recallTokens = 160
 
-/** Prices are sums of pieces, and pieces side by side take less or more: so often is the rest corrected. */
+/** Costs are sums over pieces, but joined pieces take slightly more or fewer tokens: maximum number of corrections. */
 const maxTries = 5
 
-/** The best digest that fits, or nothing if not even its frame does: what is wanted, what was done, where it stopped, and then values. */
-export const composeDigest = (knowledge: Knowledge, needs: DigestSource & DigestNeeds): Composed | undefined =>
+/**
+ * Returns the best digest that fits: what is wanted, what was done, where it stopped, and then values. Undefined if not even the frame
+ * fits.
+ */
+export const composeDigest = (knowledge: Knowledge, needs: DigestOptions & DigestRequest): Composed | undefined =>
   digestComposer(knowledge, needs).compose(needs)
 
 /**
- * Composes digests of one conversation. The order in which lines and values are told depends on no budget, and each digest is a beginning
- * of it: of two budgets the larger one never tells less.
+ * Composes digests of one conversation. The order of lines and values does not depend on the budget, and each digest is a prefix of that
+ * order: a larger budget never says less.
  */
 export function digestComposer(
   knowledge: Knowledge,
-  source: DigestSource,
-): { readonly compose: (needs: DigestNeeds) => Composed | undefined; readonly essentialTokens: number } {
+  source: DigestOptions,
+): { readonly compose: (needs: DigestRequest) => Composed | undefined; readonly essentialTokens: number } {
   const { schema } = knowledge.summary
   const all = allCandidates(knowledge.summary, source)
   const values = rankRecords(
@@ -86,9 +89,9 @@ export function digestComposer(
     },
   )
   const essentialTokens = all.reduce((sum, one) => sum + essentialOf(one), 0)
-  const compose = (needs: DigestNeeds): Composed | undefined => {
+  const compose = (needs: DigestRequest): Composed | undefined => {
     const { budgetTokens } = needs
-    const write = (filled: Filled, brief: boolean): Composed => {
+    const write = (filled: DigestContent, brief: boolean): Composed => {
       const digest: Digest = {
         covered: needs.covered + knowledge.covered,
         summary: { schema, sections: filled.sections },
@@ -100,7 +103,7 @@ export function digestComposer(
     const nothing = { sections: [], isWhole: false }
     const [base, long] = [write(nothing, true), write(nothing, false)]
     if (base.tokens > budgetTokens) return undefined
-    // The longer frame comes when it takes no line's room.
+    // The long form is used once it has at least as many tokens for lines as the brief form can have.
     const longRoom = budgetTokens - long.tokens - fenceTokens(false)
     const brief = longRoom < briefTokens - base.tokens - fenceTokens(true)
     const { behind = new Set() } = needs
@@ -130,15 +133,17 @@ export function digestComposer(
   return { compose, essentialTokens }
 }
 
-/** Where next to nothing fits: the beginning of what the user wants with where it stopped, the beginning alone, or nothing at all. */
+/**
+ * The smallest digest: the beginning of what the user wants and where the work stopped, or the beginning alone. Undefined if neither fits.
+ */
 function leastDigest(
   candidates: readonly Candidate[],
   budgetTokens: number,
   meter: DigestMeter,
   write: (sections: Summary["sections"]) => Composed,
 ): Composed | undefined {
-  const said = candidates.filter(isUsersWords)
-  const [first] = [...rankedIn(said, "stop"), ...said]
+  const userLines = candidates.filter(isUsersWords)
+  const [first] = [...rankedIn(userLines, "stop"), ...userLines]
   if (first === undefined) return undefined
   const all = budgetTokens - write([]).tokens
   const stop = rankedIn(candidates, "stop").find((one) => !isUsersWords(one) && one.cost <= all * leastStopShare)
@@ -152,10 +157,10 @@ function leastDigest(
   return undefined
 }
 
-/** So much of it may say where the work stopped. */
+/** Maximum share of it for where the work stopped. */
 const leastStopShare = 0.25
 
-/** What the two fences inside a digest take. */
+/** Tokens of the two fences inside a digest. */
 const fenceTokens = (brief: boolean): number => (brief ? 16 : 48)
 
 const isBehind = ({ sources }: SummaryLine, behind: ReadonlySet<string>): boolean =>
@@ -163,27 +168,27 @@ const isBehind = ({ sources }: SummaryLine, behind: ReadonlySet<string>): boolea
 
 const asSince = createPerObject((one: Candidate): Candidate => ({ ...one, section: sinceSection }))
 
-/** Does a line rest on nothing but what stays in sight? */
+/** True if a line is supported only by messages that stay. */
 const isSeen = (line: SummaryLine, shown: ReadonlySet<string>): boolean =>
   line.sources.length > 0 && (line.sources.every((source) => shown.has(source)) || saysAll(line, shown))
 
-/** An answer of the user with a figure in it says enough where it still stands, without the question before it. */
+/** A user's answer that contains a figure says enough while it is shown itself, without the question before it. */
 const saysAll = ({ channel, sources, text }: SummaryLine, shown: ReadonlySet<string>): boolean =>
   channel === "user" && shown.has(sources.at(-1) ?? "") && /\d\d|\p{L}\d/u.test(text.replace(/ \(asked: .*\)$/s, ""))
 
-type Filled = { readonly sections: Summary["sections"]; readonly isWhole: boolean }
+type DigestContent = { readonly sections: Summary["sections"]; readonly isWhole: boolean }
 
 type FillOptions = OfferOptions & { readonly schema: Summary["schema"] }
 
 /**
- * Fills a digest for any allowance. Lines are taken in one order, up to the first that does not fit; values have a share of their own,
- * which grows with the allowance as the lines' does.
+ * Returns a function that fills a digest for a number of tokens. Lines are taken in one order, up to the first that does not fit; values
+ * have a share of their own, which grows with the tokens as the lines' share does.
  */
 function fillingFor(
   candidates: readonly Candidate[],
   values: RankedRecords,
   options: FillOptions,
-): (allowance: number) => Filled {
+): (allowance: number) => DigestContent {
   const { schema, meter, stands, headCost } = options
   const allValues = tokensOfAll(values, stands)
   const valueHead = allValues === 0 ? 0 : headCost(factsSection)
@@ -193,12 +198,15 @@ function fillingFor(
     const room = valueTokens(allowance, offers)
     const { chosen, isWhole } = takeOffers(offers.order, allowance - room, headCost, meter)
     const said = standingIn(chosen.map(({ line }) => line.text))
-    const told = fitRecords(values, room - valueHead, (value) => stands(value) || said(value))
-    return { sections: inOrder(schema, chosen, told.lines, places), isWhole: isWhole && told.isWhole }
+    const valuesBySection = fitRecords(values, room - valueHead, (value) => stands(value) || said(value))
+    return {
+      sections: inOrder(schema, chosen, valuesBySection.lines, places),
+      isWhole: isWhole && valuesBySection.isWhole,
+    }
   }
 }
 
-/** Under the sections of the schema, each line in its place; sections that it does not know stand behind them. */
+/** Puts lines and values under the sections of the schema, each in its place; unknown sections come last. */
 function inOrder(
   schema: Summary["schema"],
   chosen: readonly Candidate[],
@@ -206,20 +214,20 @@ function inOrder(
   places: ReadonlyMap<string, number>,
 ): Summary["sections"] {
   const bySection = Map.groupBy(chosen, ({ section }) => section)
-  const told = Map.groupBy(values, ({ text }) => valueSection(text, schema))
+  const valuesBySection = Map.groupBy(values, ({ text }) => valueSection(text, schema))
   const known = schemas[schema].map(({ name }) => name)
   const names = [...known, ...[...bySection.keys()].filter((name) => !known.includes(name))]
   return names.flatMap((name): readonly SummarySection[] => {
-    const own = (bySection.get(name) ?? []).map(({ line, at }) => ({ line, at }))
-    const beside = (told.get(name) ?? []).map((line) => ({
+    const ownLines = (bySection.get(name) ?? []).map(({ line, at }) => ({ line, at }))
+    const valueLines = (valuesBySection.get(name) ?? []).map((line) => ({
       line,
       at: places.get(line.text) ?? Number.POSITIVE_INFINITY,
     }))
-    const lines = [...own, ...beside].toSorted((one, other) => one.at - other.at).map(({ line }) => line)
+    const lines = [...ownLines, ...valueLines].toSorted((one, other) => one.at - other.at).map(({ line }) => line)
     return lines.length === 0 ? [] : [{ name, lines }]
   })
 }
 
-/** What the assistant itself wrote into files and programs: it waits for room that is left over. */
+/** True for what the assistant itself wrote into files and programs: it only gets tokens that nothing else needs. */
 const isOwnWork = ({ channel, text }: SummaryLine): boolean =>
   channel === "assistant" && readValueStatement(text) === undefined && !isTable(text)

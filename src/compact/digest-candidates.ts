@@ -19,11 +19,11 @@ import {
   shortenLine,
 } from "./summary/summary.ts"
 
-/** The lines that a digest may tell, what each takes, and the shorter forms in which it may stand. */
+/** Candidate lines of a digest: their cost in tokens, and the shorter forms that may replace them. */
 
 export type DigestMeter = Pick<Meter, "text" | "truncate">
 
-/** Which lines are dropped last. They are printed in the order of the schema. */
+/** Priority classes of lines: which lines are dropped last. They are printed in the order of the schema. */
 type Tier = "rules" | "stop" | "acts" | "words" | "work" | "found" | "facts" | "rest"
 
 export type Candidate = {
@@ -31,7 +31,7 @@ export type Candidate = {
   readonly line: SummaryLine
   readonly tier: Tier
   readonly cost: number
-  /** Its place among all lines. */
+  /** Its index among the lines of its section. */
   readonly at: number
 }
 
@@ -43,12 +43,12 @@ function tierOf(section: string, { state, channel, text }: SummaryLine): Tier {
   if (isUsersSection(section)) {
     if (channel !== "user") return section === "user_messages" && channel === "memory" ? "words" : "rest"
     const isOpen = state === "open" || state === "pending" || section === "primary_requests"
-    const isPutOff = state === "said" && text.length <= spoken && putsOffSomething(text)
+    const isPutOff = state === "said" && text.length <= maxTypedLength && putsOffSomething(text)
     return isOpen || isPutOff ? "stop" : "words"
   }
   if (section === "current_work" || section === "next_steps") return "stop"
   if (section === "pending_tasks" || section === "current_plan") return state === "done" ? "rest" : "stop"
-  // A change that failed and was not made since is a part of how things stand.
+  // A failed change that was not made later is part of the current state.
   if (state === "failed")
     return failedCall.test(text) || text.includes(rejectedEnd) || failedChange(text) ? "acts" : "work"
   if (isActs(section)) return "acts"
@@ -58,27 +58,30 @@ function tierOf(section: string, { state, channel, text }: SummaryLine): Tier {
   return "rest"
 }
 
-/** Characters of a message that somebody typed: in a page the word "later" is said of anything. */
-const spoken = 700
+/** Maximum length in characters of a typed message: in pasted pages "later" may refer to anything. */
+const maxTypedLength = 700
 
-/** A sentence of a tool or of the assistant that states a value: it has its room among the values, wherever it stands. */
+/** True if a line of a tool or of the assistant states a value: it is then ranked among the values, whatever its section. */
 const isStatement = (section: string, text: string): boolean =>
   !isUsersSection(section) && readValueStatement(text) !== undefined
 
-/** A tool by its name, not a command line, and the reason that it gave. */
+/** Matches a failed tool call, not a command line, that gave a reason. */
 const failedCall = /^`[\w.:-]{1,80}\([^`]*\)` failed[^:]{0,60}: /
 
-/** A command that was to change something, as a merge that stopped in a conflict. */
+/** True if the line tells of a failed command that would have changed something, such as a merge that stopped in a conflict. */
 const failedChange = (text: string): boolean => {
   const command = /^`([^`]{1,400})` failed/.exec(text)?.[1]
   return command !== undefined && changesForCertain(command)
 }
 
-/** Figures, names in code and the like. */
+/** Matches exact values: code in backticks, words with a digit, all-capital names. */
 const exact = /`[^`]{1,80}`|[\p{L}\p{N}._/-]{0,40}\d[\p{L}\p{N}.,_/-]{0,40}(?<![.,])|\p{Lu}{3,}/gu
 
-/** What the assistant says is news if it tells something exact that no act and no record tells, and a repetition if they tell all of that. */
-function tierAmong(section: string, line: SummaryLine, told: (value: string) => boolean): Tier {
+/**
+ * Tier of a line, given a test for the values that actions and records contain: an assistant line is a finding if it contains another exact
+ * value, and a repetition if all its exact values are among them.
+ */
+function tierGiven(section: string, line: SummaryLine, told: (value: string) => boolean): Tier {
   const tier = tierOf(section, line)
   if (tier === "facts") return tier
   if (line.channel !== "assistant" || (section !== "key_concepts" && section !== "current_work")) return tier
@@ -90,10 +93,10 @@ function tierAmong(section: string, line: SummaryLine, told: (value: string) => 
 
 type CandidateSource = { readonly meter: DigestMeter; readonly rules?: readonly string[] }
 
-/** Every line once, with its price. */
+/** Returns every line once, with its cost. */
 export function allCandidates({ sections }: Summary, { meter, rules }: CandidateSource): readonly Candidate[] {
-  const said = new Set<string>()
-  const told = standingIn(
+  const seen = new Set<string>()
+  const isTold = standingIn(
     sections.flatMap(({ name, lines }) =>
       lines.flatMap(({ text, channel }) =>
         name === "acts" || ((name === factsSection || isStatement(name, text)) && channel === "tool") ? [text] : [],
@@ -105,17 +108,20 @@ export function allCandidates({ sections }: Summary, { meter, rules }: Candidate
     lines.flatMap((line, at): readonly Candidate[] => {
       const { text } = line
       const key = `${name}\n${text}`
-      if (said.has(key) || isPinned(name, line, rules)) return []
-      // What was found last is told as where the work stopped.
+      if (seen.has(key) || isPinned(name, line, rules)) return []
+      // The last finding is already shown as current work.
       if ((name === "key_concepts" || name === "pending_tasks") && stops.some((stop) => stop.includes(text))) return []
-      said.add(key)
-      const tier = tierAmong(name, line, told)
+      seen.add(key)
+      const tier = tierGiven(name, line, isTold)
       return [{ section: name, line, tier, cost: tier === "facts" ? 0 : costOf(name, line, meter), at }]
     }),
   )
 }
 
-/** Rules that hold stand beside the digest, each verbatim: neither they nor words that are nothing else are told again. */
+/**
+ * True for rules, which stand verbatim next to the digest if they are known, and for user lines that are only part of a rule: neither is
+ * repeated.
+ */
 const isPinned = (section: string, { text, state }: SummaryLine, rules: readonly string[] | undefined): boolean =>
   rules !== undefined && (section === rulesSection || (state === "said" && rules.some((rule) => rule.includes(text))))
 
@@ -137,7 +143,7 @@ export function rankedIn(candidates: readonly Candidate[], tier: Tier): readonly
   return candidates.filter((one) => one.tier === tier).toSorted((one, other) => rankOf(other) - rankOf(one))
 }
 
-/** Each line shortened to each of these sizes below its own, and last the whole line. */
+/** Returns each line shortened to each size that is smaller than the line, in order of size, and finally whole. */
 export function formsOf(
   lines: readonly Candidate[],
   sizes: readonly number[],
@@ -158,17 +164,17 @@ function withLine(candidate: Candidate, text: string, meter: DigestMeter): Candi
   return { ...candidate, line, cost: costOf(candidate.section, line, meter) }
 }
 
-/** A line in the short form that it brings along, where it has one. */
+/** Returns a line in its own short form, if it has one. */
 export const shortForm = (candidate: Candidate, meter: DigestMeter): Candidate =>
   candidate.line.short === undefined ? candidate : withLine(candidate, candidate.line.short, meter)
 
-/** What became of a file, without what changed in it: every file is named before any is described. */
+/** Returns the line of a file without what changed in it: every file is named before any is described. */
 export function withoutDetails(candidate: Candidate, meter: DigestMeter): readonly Candidate[] {
   const text = candidate.line.text.replace(/ \(.*\)$/s, "")
   return text === candidate.line.text ? [] : [withLine(candidate, text, meter)]
 }
 
-/** What became of a file with the newest few names of what changed in it. */
+/** Returns the line of a file with only the first few names of what changed in it. */
 export function withFewNames(candidate: Candidate, meter: DigestMeter): Candidate {
   const { text } = candidate.line
   const [, before = "", names = ""] = /^(.* \([^:()]{1,30}: )(.+)\)$/s.exec(text) ?? []
@@ -177,17 +183,17 @@ export function withFewNames(candidate: Candidate, meter: DigestMeter): Candidat
 }
 const fewNames = 5
 
-/** The user's messages in few words: their sentences that state a value, worth most first. */
+/** Returns excerpts of the user's messages: their sentences that state a value, most worth first. */
 export function excerptsOf(
   candidates: readonly Candidate[],
-  stands: (value: string) => boolean,
+  stateValue: (value: string) => boolean,
   meter: DigestMeter,
 ): readonly Candidate[] {
   return [...rankedIn(candidates, "stop"), ...rankedIn(candidates, "words")]
     .filter(isUsersWords)
     .flatMap((candidate) => {
       const { short, ...rest } = candidate.line
-      const text = excerptOf(short ?? rest.text, stands)
+      const text = excerptOf(short ?? rest.text, stateValue)
       if (text === undefined) return []
       const line = { ...rest, text }
       const cost = costOf(candidate.section, line, meter)
@@ -195,7 +201,10 @@ export function excerptsOf(
     })
 }
 
-/** What the user called off, put off or forbade, in its own sentences: without them what was asked for before is read wrongly. */
+/**
+ * Returns excerpts with sentences in which the user cancelled, postponed or forbade something: without them earlier requests would be
+ * misread.
+ */
 export function bindingExcerpts(
   candidates: readonly Candidate[],
   { meter, rules = [] }: CandidateSource,
@@ -207,35 +216,35 @@ export function bindingExcerpts(
     .toSorted((one, other) => other.at - one.at)
     .flatMap((candidate) => {
       const { short: _, ...rest } = candidate.line
-      const told: string[] = []
+      const sentences: string[] = []
       for (const sentence of bindingSentences(rest.text)) {
         const isLeftOut = !rest.text.includes(sentence) || standsBeside(sentence)
-        if (!isLeftOut && told.join().length + sentence.length <= longestBinding) told.push(sentence)
+        if (!isLeftOut && sentences.join().length + sentence.length <= longestBinding) sentences.push(sentence)
       }
-      if (told.length === 0) return []
-      const line = { ...rest, text: told.join(" … ") === rest.text ? rest.text : `… ${told.join(" … ")}` }
+      if (sentences.length === 0) return []
+      const line = { ...rest, text: sentences.join(" … ") === rest.text ? rest.text : `… ${sentences.join(" … ")}` }
       return [{ ...candidate, line, cost: costOf(candidate.section, line, meter) }]
     })
 }
 
-/** Characters of the sentences that are told of one message. */
+/** Maximum length in characters of these sentences per message. */
 const longestBinding = 220
 
 /** An excerpt that costs more than this share of its message saves too little. */
 const shortExcerpt = 0.5
 
-/** Shorter than this the beginning of what someone said tells little. */
+/** Minimum length in characters of the beginning of a message: a shorter one says little. */
 const leastWords = 40
 
-/** Tokens under which a line of work is not shortened any further. */
+/** Minimum size in tokens to which an action is shortened. */
 const leastAct = 12
-/** With fewer a failure says neither what failed nor why. */
+/** The same for a failure: with fewer tokens it says neither what failed nor why. */
 const leastFailure = 28
 
-/** The forms of each candidate by their budget: a digest is composed again for every budget that is tried. */
+/** Cache of shortened forms by candidate and budget: a digest is composed again for every budget that is tried. */
 const forms = new WeakMap<Candidate, Map<number, Candidate>>()
 
-/** The line whole, or without its pastes, or its two ends: as much as there is room for. */
+/** Returns the line whole, or without its pasted text, or its two ends: as much as fits. */
 export function fitted(candidate: Candidate, budget: number, meter: DigestMeter): Candidate {
   const known = forms.get(candidate) ?? new Map<number, Candidate>()
   const form = known.get(budget) ?? makeFitted(candidate, budget, meter)
@@ -254,7 +263,7 @@ function makeFitted(candidate: Candidate, budget: number, meter: DigestMeter): C
   return longestWithin(whole.length, budget, (length) => withText(cutWords(whole, length, tier)), candidate)
 }
 
-/** The longest form within a budget; where there is none, what stands in for it. */
+/** Returns the longest form within a budget, or `otherwise` if there is none. */
 function longestWithin(
   most: number,
   budget: number,
@@ -270,7 +279,7 @@ function longestWithin(
   return low === 0 ? otherwise : formOf(low)
 }
 
-/** The same for the last line there is room for: what the user pasted in it fills that room. */
+/** Shortens the last line that fits: pasted text of the user in it fills the remaining tokens. */
 export function filling(candidate: Candidate, budget: number, meter: DigestMeter): Candidate {
   const short = fitted(candidate, budget, meter)
   const { line } = candidate
@@ -281,7 +290,7 @@ export function filling(candidate: Candidate, budget: number, meter: DigestMeter
   return longestWithin(line.text.length, budget, formOf, short)
 }
 
-/** A message without its pastes, with so many characters of them put back: most of them at the beginning of each, the rest at its end. */
+/** Returns a message with this many characters of its pasted text put back: mostly the beginning of each paste, the rest from its end. */
 function withPasted(text: string, short: string, length: number): string {
   let told = ""
   let at = 0
@@ -312,16 +321,16 @@ function lineFrom(text: string, length: number): string {
   return at < 0 ? "" : text.slice(at + 1)
 }
 
-/** Beginning and end of what someone said, where people say what they want; of an act its beginning. */
+/** Shortens a user's message to its beginning and end, where people say what they want, and an action to its beginning. */
 function cutWords(told: string, length: number, tier: Tier): string {
   if (tier === "acts") return shortenAct(told, Math.max(2, length))
-  // What was cut before has one gap again, which tells of both.
+  // Gaps of an earlier cut are merged into the new one, with their lengths added.
   const text = told.replace(eachGap, " ")
   const before = [...told.matchAll(eachGap)].reduce((sum, [, count]) => sum + Number(count), 0)
   return cutSentences(text, length, before) ?? cutInside(text, length, before)
 }
 
-/** Whole sentences from the beginning and from the end; nothing where one is so long that little would be left. */
+/** Returns whole sentences from the beginning and the end. Undefined if a sentence is so long that little would be left. */
 function cutSentences(text: string, length: number, before: number): string | undefined {
   const spans = sentencesIn(text, { start: 0, end: text.length })
   const first = spans.findLast(({ end }) => end <= length * headShare)
@@ -337,7 +346,7 @@ const gap = (count: number): string => `[… ${count} characters]`
 const eachGap = / ?\[… (\d+) characters\] ?/g
 const gapInside = /^(.*?) \[… (\d+) characters\](.*)$/s
 
-/** What is told of a message by its ends, with an excerpt of it; one that goes on where the beginning breaks off fills that gap. */
+/** Joins a message's two ends with an excerpt of it. If the excerpt starts where the beginning breaks off, it is put into the gap. */
 export function joinExcerpt(ends: string, excerpt: string): string {
   const [, head = "", left = "", tail = ""] = gapInside.exec(ends) ?? []
   const [first = "", ...others] = excerpt.replace(/^… /, "").split(" … ")
@@ -346,25 +355,28 @@ export function joinExcerpt(ends: string, excerpt: string): string {
   if (shared < leastShared) return `${ends} ${excerpt}`
   const gone = Number(left) - first.length + shared
   const beside = others.map((one) => ` … ${one}`).join("")
-  return `${head}${first.slice(shared)}${gone > 0 ? ` ${gap(gone)}${tail}` : behindOf(first, tail)}${beside}`
+  return `${head}${first.slice(shared)}${gone > 0 ? ` ${gap(gone)}${tail}` : withoutShared(first, tail)}${beside}`
 }
 
-/** What of the end of a message an excerpt that reaches into it does not say already. */
-function behindOf(excerpt: string, tail: string): string {
+/** Returns the end of a message without the part that an excerpt already contains. */
+function withoutShared(excerpt: string, tail: string): string {
   const end = tail.trimStart()
   let shared = Math.min(excerpt.length, end.length)
   while (shared > 0 && !excerpt.endsWith(end.slice(0, shared))) shared--
   return shared === 0 ? tail : end.slice(shared)
 }
 const leastShared = 8
-/** Of what is kept so much is the beginning; whole sentences that fill less of the room give way to words. */
+/**
+ * Share of the kept text that is its beginning; share of the length that whole sentences have to fill, otherwise the text is cut between
+ * words.
+ */
 const [headShare, leastSentences] = [0.7, 0.7]
 
-/** The beginning and the end, cut between words. */
+/** Returns the beginning and the end, cut between words. */
 function cutInside(text: string, length: number, before: number): string {
   const head = text.slice(0, Math.ceil(length * headShare))
   const tail = text.slice(text.length - Math.floor(length * (1 - headShare)))
-  // Half of a number is another number: no word is cut in two.
+  // Half of a number is another number, so no word is cut in two.
   const words = (/^\s/.test(text.slice(head.length)) ? head : head.replace(lastWord, "")) || head
   const start = text.slice(0, behindMark(text, words.trimEnd().length))
   const end = /\s$/.test(text.slice(0, text.length - tail.length))
@@ -374,7 +386,7 @@ function cutInside(text: string, length: number, before: number): string {
   return [start.toWellFormed().trimEnd(), gap(before + gone), end.toWellFormed().trimStart()].filter(Boolean).join(" ")
 }
 
-/** What was done and how it ended: the call is cut before its end is, and an end that only repeats the call is left out first. */
+/** Shortens an action and its outcome: the call is cut before the outcome, but an outcome that only repeats the call is dropped first. */
 function shortenAct(text: string, length: number): string {
   const [, change, why] = failedEdit.exec(text) ?? []
   if (change !== undefined && why !== undefined && change.length + leastCall <= length)
@@ -385,32 +397,34 @@ function shortenAct(text: string, length: number): string {
   const isFailed = failedEnd.test(end)
   const isPurpose = end.startsWith(purposeSign)
   if (call !== undefined && !isFailed && !isPurpose && repeats(call, end)) return shortenCall(call, length)
-  const made = isFailed || isPurpose ? 0 : madeLength(end, call ?? "")
-  const share = Math.max(made, Math.floor(length * (isFailed || isPurpose ? reasonShare : endShare)))
-  // What the call is about comes before what it gave back.
+  const madeSpace = isFailed || isPurpose ? 0 : madeLength(end, call ?? "")
+  const share = Math.max(madeSpace, Math.floor(length * (isFailed || isPurpose ? reasonShare : endShare)))
+  // What the call is about comes before its outcome.
   const first = firstArgument.exec(call ?? "")?.[0].length ?? 0
   const core = call === undefined ? undefined : coreLength(call)
   const short = isFailed || first + leastCall / 2 > length ? 0 : first + 5
-  const least = isFailed || core === undefined || core + made + 3 > length ? short : core
+  const least = isFailed || core === undefined || core + madeSpace + 3 > length ? short : core
   const room = Math.max(length - Math.min(end.length, share) - 3, least)
   if (call === undefined || end === "" || room < leastCall) return shortenLine(text, length)
-  const told = room >= call.length ? call : shortenCall(call, room).slice(1, -1)
-  const rest = length - told.length - 2
-  return `\`${told}\`${end.length <= rest ? end : shortenEnd(end, rest)}`
+  const shortCall = room >= call.length ? call : shortenCall(call, room).slice(1, -1)
+  const rest = length - shortCall.length - 2
+  return `\`${shortCall}\`${end.length <= rest ? end : shortenEnd(end, rest)}`
 }
 
-/** What was to become of a file matters less than that it did not, and why. */
+/** Matches a failed edit: that it failed and why matters more than what it would have changed. */
 const failedEdit = /^(changing `[^`]{1,300}`)(?: \(.{0,600}\))?( failed.*)$/s
 
-/** An outcome in so many characters: of named values whole ones, as many as there is room for. */
+/** Shortens an outcome. Named values are kept or dropped whole. */
 function shortenEnd(end: string, length: number): string {
-  // The end of an address says what it leads to.
+  // The end of a URL says what it leads to.
   const [, address] = /^: (https?:\/\/\S{1,200})$/.exec(end) ?? []
   if (address !== undefined && length >= leastAddress) return `: …${address.slice(3 - length)}`
   if (!/^: [\w.-]{1,40}=/.test(end)) return shortenLine(end, length)
-  // How it stands matters more than what it is called.
+  // States come before identifiers, and those before other values.
   const parts = end.slice(2).split(", ")
-  const order = [...parts.keys()].toSorted((one, other) => standing(parts[other]) - standing(parts[one]) || one - other)
+  const order = [...parts.keys()].toSorted(
+    (one, other) => valueRank(parts[other]) - valueRank(parts[one]) || one - other,
+  )
   const kept = new Set<number>()
   let left = length - ": , …".length
   for (const n of order) {
@@ -422,32 +436,38 @@ function shortenEnd(end: string, length: number): string {
   if (kept.size === 0) return length < leastEnd ? "" : shortenLine(end, length)
   return `: ${parts.filter((_, n) => kept.has(n)).join(", ")}, …`
 }
-/** The beginning of a value in fewer characters says nothing. */
+/** Minimum length in characters: the beginning of a value in fewer characters says nothing. */
 const leastEnd = 16
-const standing = (part = ""): number =>
-  stands.test(part) ? (expected.test(part) ? 0.5 : 2) : numbers.test(part) ? 1 : 0
-const stands = /^(?:status|state|result|failed|skipped|not_?\w+)=/i
-const numbers = /^\w{0,24}(?:id|Id|ID|number|ref|reference|code|key)=/
+const valueRank = (part = ""): number =>
+  stateValue.test(part) ? (expected.test(part) ? 0.5 : 2) : idValue.test(part) ? 1 : 0
+const stateValue = /^(?:status|state|result|failed|skipped|not_?\w+)=/i
+const idValue = /^\w{0,24}(?:id|Id|ID|number|ref|reference|code|key)=/
 
-/** What of an outcome tells which thing was made, unless the call named it, and how it stands: later calls go on from that. */
+/**
+ * Returns the length needed for the parts of an outcome that later calls depend on: the id of what was made, unless the call contains it,
+ * and its state.
+ */
 function madeLength(end: string, call: string): number {
   if (!/^: [\w.-]{1,40}=/.test(end)) return 0
   const parts = end.slice(2).split(", ")
-  const isNew = (part: string): boolean => numbers.test(part) && !call.includes(part.slice(part.indexOf("=") + 1))
-  const told = [parts.find(isNew), parts.find((part) => stands.test(part) && !expected.test(part))]
-  return told.reduce((sum, part) => sum + (part === undefined || part.length > longestMade ? 0 : part.length + 2), 1)
+  const isNew = (part: string): boolean => idValue.test(part) && !call.includes(part.slice(part.indexOf("=") + 1))
+  const keyParts = [parts.find(isNew), parts.find((part) => stateValue.test(part) && !expected.test(part))]
+  return keyParts.reduce(
+    (sum, part) => sum + (part === undefined || part.length > longestMade ? 0 : part.length + 2),
+    1,
+  )
 }
 const longestMade = 40
-/** How it stands if all went as asked: that goes without saying. */
+/** Matches a state that says that all went as requested: it may be omitted. */
 const expected = /=(?:ok|done|success\w*|completed?|confirmed|captured|sent|updated|created|saved|paid|active)$/i
 
 const leastAddress = 16
 
-/** Does an outcome name nothing exact that the call does not name? */
+/** True if an outcome contains no exact value that the call does not contain. */
 const repeats = (call: string, end: string): boolean =>
   [...end.matchAll(exact)].every(([value]) => call.includes(value.replaceAll("`", "")))
 
-/** A call in so many characters. Half of a name is another name: it is cut between words or arguments where there is one. */
+/** Shortens a call, between words or arguments if possible, because half of a name is another name. */
 function shortenCall(call: string, length: number): string {
   if (call.length + 2 <= length) return `\`${call}\``
   const within = callWithin(call, length - 2)
@@ -459,24 +479,24 @@ function shortenCall(call: string, length: number): string {
   return `\`${(cut === "" ? kept : cut).replace(/[\s,=]+$/, "").toWellFormed()}…\``
 }
 
-/** What a call is about: its first argument, and the next one where that says but what is to be done. */
+/** Matches what a call is about: its first argument, and the second one if the first only names the operation. */
 const firstArgument = /^[\w.:-]{1,80}\((?:(?:action|operation|op|method|mode|type)=[^,)]{1,30}, )?[^,)]{1,70}/
 
-/** In a short line a time is told to the minute. */
+/** Matches a full timestamp: short lines give times to the minute. */
 const fullTime = /(\d{4}-\d\d-\d\dT\d\d:\d\d):\d\d(?:\.\d{1,9})?(?:[+-]\d\d:?\d\d|Z)?/g
 
-/** Who reads of a failure needs its reason, not each argument. */
+/** Matches a failed outcome: its reason matters more than each argument. */
 const failedEnd = /^ failed\b/
 
-/** Of a short line of an act, so much is how it ended, or why it failed; a call in fewer characters names nothing. */
+/** Share of a shortened action that is its outcome, or the reason of its failure; minimum length in characters of a call. */
 const endShare = 0.3
 const reasonShare = 0.45
 const leastCall = 24
 
-/** A word that is longer is cut, because it is data. A sign of a script without blanks is a word of its own. */
+/** Match a word at a cut. A longer one is data and may be cut. In a script without blanks each character is a word. */
 const lastWord =
   /(?<=[\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]{1,60}$/u
 const firstWord =
   /^[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]{1,60}(?=[\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])/u
-/** The rest of a clause in such a script, up to its mark. */
+/** Matches the rest of a clause in such a script, up to its punctuation mark. */
 const firstRun = /^[^\s、。，！？]{1,24}[、。，！？](?=.)/

@@ -18,11 +18,11 @@ import { tellsTable } from "./state/assistant-findings.ts"
 import { isPages, isRead } from "./state/line-series.ts"
 import { isExcerpt, tellsExcerpt } from "./state/value-statements.ts"
 
-/** In which order the lines of a digest get their room, and how much of it values take. */
+/** The order in which the lines of a digest get their tokens, and how many of them values get. */
 
 /**
- * The tiers in the order in which they get their room, with the most that each takes of what those before it left. While words need the
- * room, values take a quarter of what acts leave; what nobody else needs is theirs as well.
+ * The tiers in the order in which they get their tokens, with the maximum share that each takes of what the tiers before it left. While
+ * user words need the space, values take a quarter of what actions leave; they also get what nothing else needs.
  */
 const tierOrder = [
   { tier: "rules", most: 0.25 },
@@ -44,26 +44,26 @@ const tierOrder = [
 
 type OrderedTier = (typeof tierOrder)[number]["tier"]
 
-/** Of what is left then, lookups and what repeats acts and values take so much. */
+/** Share of the rest for lookups and for lines that repeat actions and values. */
 const restShare = 0.1
 
-/** A line, or a shorter form of it, that a digest may take next: the form before it gives way to it. */
+/** A line, or a shorter form of it, that a digest may take next. A longer form replaces a shorter one. */
 type Offer = {
   readonly candidate: Candidate
-  /** The line that it is a form of. */
+  /** Identifies the line that it is a form of. */
   readonly key: string
-  /** The allowance from which on its tier has the room for it: the order in which offers are taken. */
+  /** The smallest allowance with which its tier has space for it. Offers are taken in this order. */
   readonly from: number
 }
 
-/** The offers in the order in which they are taken, and what each tier would take whole. */
+/** The offers in the order in which they are taken, and the tokens that each tier would need for all of them. */
 type Offers = {
   readonly order: readonly Offer[]
   readonly totals: readonly number[]
   readonly restTokens: number
 }
 
-/** What values may take of an allowance. It grows with the allowance, and so does what it leaves. */
+/** Tokens that values may take of an allowance. They grow with the allowance, and so does what they leave. */
 export function valueTokens(allowance: number, { totals, restTokens }: Offers): number {
   let left = allowance
   let values = 0
@@ -78,7 +78,7 @@ export function valueTokens(allowance: number, { totals, restTokens }: Offers): 
   return values + Math.min(wanted, left - rest)
 }
 
-/** The least allowance with which a tier takes so much. */
+/** Returns the smallest allowance with which a tier gets this many tokens. */
 function allowanceFor(tokens: number, tier: number, totals: readonly number[]): number {
   let left = tokens / (tierOrder[tier]?.most ?? 1)
   for (let at = tier - 1; at >= 0; at--) {
@@ -107,7 +107,7 @@ export function takeOffers(
     const saved = part !== undefined && tellsAll(candidate, part) ? part.cost : 0
     const beside = (opened.has(section) ? 0 : headCost(section)) - (before?.cost ?? 0) - saved
     if (cost + beside > left) {
-      // A message that could stand whole is cut only to fill a gap in which it can say something.
+      // A message that could be shown whole is only cut to fill a gap if the gap is large enough to say something.
       const mayCut = candidate.tier === "acts" || cost > wholeWords || left - beside >= leastGap
       const cut = mayCut && saved === 0 ? filling(candidate, left - beside, meter) : candidate
       if (cut.cost + beside <= left && cut.cost > (before?.cost ?? 0)) chosen.set(key, cut)
@@ -121,12 +121,12 @@ export function takeOffers(
   return { chosen: withExcerpts(chosen), isWhole: true }
 }
 
-/** In fewer tokens a short message says little of what it says whole. */
+/** Minimum size in tokens of such a gap: a short message says little in less. */
 const leastGap = 40
 
 const excerptKey = "excerpt "
 
-/** A message that is told by its ends and by an excerpt is one line. */
+/** Merges the two ends of a message and its excerpt into one line. */
 function withExcerpts(chosen: ReadonlyMap<string, Candidate>): readonly Candidate[] {
   return [...chosen].flatMap(([key, candidate]): readonly Candidate[] => {
     if (key.startsWith(excerptKey)) return chosen.has(key.slice(excerptKey.length)) ? [] : [candidate]
@@ -137,41 +137,41 @@ function withExcerpts(chosen: ReadonlyMap<string, Candidate>): readonly Candidat
   })
 }
 
-/** Does a form of a message say what an excerpt of it says? */
+/** True if a form of a message contains what an excerpt of it says. */
 const tellsAll = (form: Candidate | undefined, { line }: Candidate): boolean =>
   form !== undefined && tellsExcerpt(form.line.text, line.text)
 
-/** Sizes at which what the user wants is told before it is told whole, and those at which other words of the user are. */
+/** Sizes in tokens at which the user's requests are offered before they are offered whole, and sizes for other user messages. */
 const stopSizes = [40, 110, 220, 440, 880, 1760, 3520]
 const wholeWords = 220
 const wordSizes = [wholeWords, 440, 880, 1760, 3520]
-/** A longer message is never told whole. */
+/** Maximum size in tokens of a user message, or a form of it, that is offered. */
 const mostWords = 3520
-/** A list of pages or lookups is told by its newest members in so many tokens before it is told whole. */
+/** Size in tokens at which a list of pages or lookups is offered by its newest entries before it is offered whole. */
 const listSizes = [120]
 /**
- * An act is told in so few tokens before any words of the user give way, in up to the second or third once those have their room, and in more
- * once what was found has.
+ * Sizes in tokens for an action: up to the first one before any user words are shortened, up to the second or third once those have their
+ * space, and more once findings have theirs.
  */
 const actSizes = [44, 64, 96] as const
 /**
- * Of a command line that went well so few tokens say what it did: files have their room before more of it is told. A call is known by what it
- * is about, and a failure by its reason.
+ * Tokens for a successful command line: files get their space before more of it is shown. Calls and failures get more, because they need
+ * their argument or reason.
  */
 const commandTokens = 24
 
-/** What the user said first, and each request with a known end, are told in so few tokens before acts take the room. */
+/** Tokens for the user's first message, and for each request with a known outcome, before actions take the space. */
 const askedTokens = 32
-/** What the user called off or forbade is told in so few. */
+/** Tokens for what the user cancelled or forbade. */
 const bindingTokens = 64
 
-/** What a line takes of a digest that tells all that must be told: what the user said and wants, what was done, and what became of files. */
+/** Tokens of a line in a digest that says everything essential: what the user said and wants, what was done, and what became of files. */
 export function essentialOf({ tier, section, line, cost }: Candidate): number {
   if (tier === "rules" || tier === "stop" || tier === "words") return Math.min(cost, wholeWords)
   if (tier === "acts") return Math.min(cost, actSizes[0])
   return tier === "work" && isFiles(section) && !isRead(line.text) ? Math.min(cost, fileTokens) : 0
 }
-/** A path and what became of it. */
+/** Tokens of a path and its state. */
 const fileTokens = 24
 
 export type OfferOptions = {
@@ -179,13 +179,13 @@ export type OfferOptions = {
   readonly meter: DigestMeter
   readonly stands: (value: string) => boolean
   readonly headCost: (section: string) => number
-  /** The rules that hold and stand beside the digest. */
+  /** The rules in force that are shown next to the digest. */
   readonly rules?: readonly string[]
 }
 
 type TierForms = Readonly<Record<Exclude<OrderedTier, "facts">, readonly Candidate[]>>
 
-/** The first form of an act that is told. */
+/** Returns the shortest form of an action. */
 function briefAct(one: Candidate, meter: DigestMeter): readonly Candidate[] {
   const size = isCall.test(one.line.text) || one.line.state === "failed" ? actSizes[0] : commandTokens
   const form = one.cost <= size ? one : fitted(one, size, meter)
@@ -195,17 +195,17 @@ const isCall = /^`[\w.:-]{1,80}\(/
 
 const isTellable = (one: Candidate): boolean => !isUsersWords(one) || one.cost <= mostWords
 
-/** A small table of figures that the assistant worked out: later work rests on it. */
+/** True for a small table of figures that the assistant worked out: later work depends on it. */
 const isResult = ({ line }: Candidate): boolean => tellsTable(line.text)
 
-/** The lines of each tier in their order, small forms of all before larger ones of any. */
+/** Returns the lines of each tier in order, small forms of all lines before larger forms of any. */
 function formsOfTiers(candidates: readonly Candidate[], { meter, stands, rules }: OfferOptions): TierForms {
   const hasWish = candidates.some((one) => one.tier === "stop" && isUsersWords(one))
-  // Some of the user's words stand there in any case, so that a reader knows what the acts were for.
+  // Some words of the user are always included, so that a reader knows what the actions were for.
   const words = rankedIn(candidates, "words").filter(isUsersWords)
-  const spoken = hasWish ? undefined : (words.find(({ line }) => line.state !== "said") ?? words[0])
-  const stop = [...(spoken === undefined ? [] : [spoken]), ...rankedIn(candidates, "stop")]
-  const others = rankedIn(candidates, "words").filter((one) => one !== spoken)
+  const statedGoal = hasWish ? undefined : (words.find(({ line }) => line.state !== "said") ?? words[0])
+  const stop = [...(statedGoal === undefined ? [] : [statedGoal]), ...rankedIn(candidates, "stop")]
+  const others = rankedIn(candidates, "words").filter((one) => one !== statedGoal)
   const said = formsOf(others, wordSizes, meter).filter(isTellable)
   const first = others.filter(isUsersWords).reduce<Candidate | undefined>((one, other) => {
     return one === undefined || other.at < one.at ? other : one
@@ -217,7 +217,7 @@ function formsOfTiers(candidates: readonly Candidate[], { meter, stands, rules }
   const work = rankedIn(candidates, "work")
   const done = rankedIn(candidates, "acts")
   const briefActs = done.flatMap((one) => briefAct(one, meter))
-  // What was offered before is not offered again: it would take nothing, and so come before everything.
+  // A form that was offered before is not offered again: it would cost nothing and so come first.
   const briefCosts = new Map(briefActs.map((one) => [keyOf(one), one.cost]))
   const acts = formsOf(done, actSizes, meter)
   const isChange = ({ section, line }: Candidate): boolean => isFiles(section) && !isRead(line.text)
@@ -262,7 +262,7 @@ function formsOfTiers(candidates: readonly Candidate[], { meter, stands, rules }
   }
 }
 
-/** The forms of all tiers in one order, each line where its tier has the room for it. */
+/** Returns the forms of all tiers in one order, each at the allowance with which its tier has space for it. */
 export function offersOf(candidates: readonly Candidate[], allValues: number, options: OfferOptions): Offers {
   const { brief, headCost } = options
   const formsIn = formsOfTiers(candidates, options)
@@ -299,7 +299,10 @@ const isFiles = (section: string): boolean => section === "files_and_code" || se
 
 const keyOf = ({ section, at }: Candidate): string => `${section}\n${at}`
 
-/** Forms in their order, each with what all up to it take; of one line only what a form takes more than those that were `taken` before it. */
+/**
+ * Returns the forms in order, each with the total cost up to it. A form of a line that is in `taken` only adds the difference to the form
+ * before it.
+ */
 function stepsOf(
   forms: readonly Candidate[],
   headCost: (section: string) => number,

@@ -29,54 +29,54 @@ import { standingInMessages } from "./standing-in.ts"
 import { argumentNames } from "./state/fit-records.ts"
 import type { Digest } from "./summary/summary.ts"
 
-/** A compaction that could be made: its edits, and what they promise. */
+/** A possible compaction: its edits, and the digest whose lines the acceptance test will look for. */
 export type CompactionDraft = {
   readonly edits: readonly Edit[]
   readonly digest?: Digest
-  /** Who wrote the digest's summary, where it was not extracted. */
+  /** Who wrote the digest's summary, if it was not extracted. */
   readonly writer?: "model" | "custom"
 }
 
-/** Everything that decides one draft. */
+/** All settings of one draft. */
 type DraftPlan = {
   readonly limitTokens: number
   readonly select: Strategy
   readonly strategyOptions: StrategyOptions
-  /** Of what is free beside the mandatory, so much is held back for the digest; as much as it is worth unless given. */
+  /** Share of the free tokens that is reserved for the digest; by default `digestReserve` decides. */
   readonly digestShare?: number
-  /** The most that the digest takes. */
+  /** Maximum size of the digest. */
   readonly mostTokens?: number
   readonly reason: string
   readonly micro: readonly Edit[]
   /**
-   * Shortenings of what the model has not read, where there is no room for it whole. Then nothing older is shown in part: room that is
-   * left over goes to these.
+   * Shortenings of unread results that do not fit whole. If there are any, no older group is shown in part: spare tokens go to these
+   * results.
    */
   readonly unread?: readonly Edit[]
-  /** Is it enough that all groups fit once results are shortened? Otherwise there is a digest in any case. */
+  /** True if no digest is needed once all groups fit with shortened results. Otherwise there is always a digest. */
   readonly mayKeepAll: boolean
 }
 
-/** The role and ends of the digest's message. */
+/** Tokens for the role and delimiters of the digest's message. */
 export const framingTokens = 4
 
-/** The rules that have to be put beside the stack, in one message that stays the same from call to call. */
+/** Returns the edits that place the missing rules next to the stack, in one message that stays the same from call to call. */
 export function pinEdits(scene: Scene): readonly Edit[] {
   const { choices, meter, conversation } = scene
   const fresh = createFreshIds(conversation.map(({ id }) => id))
   const old = conversation.filter((message) => ownMessage(message) === "pins")
-  const wanted =
+  const newMessage =
     scene.pins.length === 0 || choices.pins.length === 0 ? undefined : pinsMessage(scene.pins, fresh("pins"))
-  if (old.length === 0 && wanted === undefined) return []
+  if (old.length === 0 && newMessage === undefined) return []
   const [only] = old
   const isSeen = only !== undefined && conversation.indexOf(only) >= scene.firstSeen
-  if (wanted === undefined && choices.ownPins !== true) return []
-  if (wanted !== undefined && old.length === 1 && isSeen && sameText(only, wanted)) return []
+  if (newMessage === undefined && choices.ownPins !== true) return []
+  if (newMessage !== undefined && old.length === 1 && isSeen && sameText(only, newMessage)) return []
   const before = conversation[scene.firstSeen]?.id
   const edits: Edit[] = []
   if (old.length > 0) edits.push(dropped(old, "pins-replaced", meter))
-  if (wanted !== undefined)
-    edits.push({ type: "message-installed", role: "pins", message: wanted, ...present({ before }) })
+  if (newMessage !== undefined)
+    edits.push({ type: "message-installed", role: "pins", message: newMessage, ...present({ before }) })
   return edits
 }
 
@@ -92,7 +92,7 @@ const sameText = (one: Message, other: Message): boolean => {
   return a?.type === "text" && b?.type === "text" && a.text === b.text
 }
 
-/** Choose what stays, and say the rest in a digest. Nothing if even the mandatory does not fit. */
+/** Chooses what stays and puts the rest into a digest. Undefined if even the mandatory groups do not fit. */
 export const draftDigest = (
   scene: Scene,
   knowledge: Knowledge,
@@ -163,75 +163,74 @@ function* draftSteps(scene: Scene, knowledge: Knowledge, plan: DraftPlan): Steps
   }
 }
 
-/** The messages that are shown in part. */
+/** Returns the messages that are shown in part. */
 function editedIn({ conversation }: Scene, micro: readonly Edit[]): Transcript {
   const ids = new Set<string>(micro.flatMap((edit) => ("messageId" in edit ? [edit.messageId] : [])))
   return conversation.filter(({ id }) => ids.has(id))
 }
 
-/** Older messages of the user that are shown in part: what they say is told as if they were not there. */
+/** Returns the ids of older user messages that are shown in part: the digest repeats what they say as if they were dropped. */
 function wordsCut({ conversation }: Scene, micro: readonly Edit[]): ReadonlySet<string> {
   const isPart = (edit: Edit): boolean => edit.type === "part-replaced" && edit.reason === "over-budget"
   const cut = new Set<string>(micro.flatMap((edit) => (isPart(edit) && "messageId" in edit ? [edit.messageId] : [])))
   return new Set(conversation.flatMap(({ id, role }) => (role === "user" && cut.has(id) ? [id] : [])))
 }
 
-/** Was a value named in the latest words of the user, in the assistant's words that they answer, or since? */
+/** Returns a test: was a value named in the user's latest message, in the assistant's message just before it, or since? */
 function namedLately(conversation: Transcript): (value: string) => boolean {
   const before = (latestSpoken(conversation) ?? conversation.length) - 2
   const { word } = mentionsIn(conversation, Math.max(0, before + 1))
   return (value) => word(value, before)
 }
 
-/** What pins add: the new message less the one that it replaces, which counts among the mandatory. */
+/** Tokens that the pins edits add: the new message less the one that it replaces, which counts as mandatory. */
 export const addedTokens = (pins: readonly Edit[], meter: Meter): number =>
   pins.reduce((sum, edit) => {
     if (edit.type === "messages-dropped") return sum - edit.tokens
     return edit.type === "message-installed" ? sum + meter.message(edit.message) : sum
   }, 0)
 
-/** Groups that stay and the shortenings in them, with what they take beside the mandatory groups as these are pressed. */
+/** The groups that stay, the shortenings in them, and their tokens beyond those of the mandatory groups in their shortened form. */
 type Tail = { readonly kept: ReadonlySet<number>; readonly micro: readonly Edit[]; readonly tokens: number }
-type Chosen = Tail & { readonly composed?: Composed }
+type Selection = Tail & { readonly composed?: Composed }
 
-type Choosing = {
+type SelectionInput = {
   readonly scene: Scene
   /** The groups with their results shortened. */
   readonly sized: readonly SizedGroup[]
   readonly free: number
   readonly plan: DraftPlan
-  /** Held back for the digest, and the most that it takes. */
+  /** Tokens reserved for the digest, and its maximum size. */
   readonly reserve: number
   readonly mostTokens: number
   readonly mayKeepAll: boolean
-  /** What digests of ours take that are there already: they stay where no new one takes them over. */
+  /** Tokens of our earlier digests: they stay if no new one replaces them. */
   readonly carriedTokens: number
   readonly compose: (tail: Tail, budgetTokens: number) => Steps<Composed | undefined>
 }
 
 /**
- * First with the digest's share held back. What the digest does not need, because it says all that there is to say or is as long as it may
- * be, goes to messages. While it could say more, a line that happens to be short makes no room for a message, so that a larger budget never
- * shows fewer.
+ * Chooses the groups, first with the digest's share reserved. Tokens that the digest does not need, because it says everything or is at its
+ * maximum size, go to messages. As long as the digest could say more, tokens left over by a short line do not go to messages, so that a
+ * larger budget never shows fewer messages.
  */
-function* choose(choosing: Choosing): Steps<Chosen | undefined> {
-  const { sized, free, reserve, mostTokens, mayKeepAll, carriedTokens, compose } = choosing
-  const all = withMandatory(sized, choosing.plan, free - carriedTokens)
-  if (all.size === sized.length && mayKeepAll)
-    return wholeResults(choosing, tailOf(choosing, all), free - carriedTokens)
+function* choose(input: SelectionInput): Steps<Selection | undefined> {
+  const { sized, free, reserve, mostTokens, mayKeepAll, carriedTokens, compose } = input
+  const all = withMandatory(sized, input.plan, free - carriedTokens)
+  if (all.size === sized.length && mayKeepAll) return wholeResults(input, tailOf(input, all), free - carriedTokens)
   yield
-  let tail = chooseTail(choosing, free - reserve, "groups")
-  if (tail.kept.size === sized.length) return wholeResults(choosing, tailOf(choosing, tail.kept), free)
+  let tail = chooseTail(input, free - reserve, "groups")
+  if (tail.kept.size === sized.length) return wholeResults(input, tailOf(input, tail.kept), free)
   yield
   let composed = yield* compose(tail, free - tail.tokens)
   for (let tries = 0; composed !== undefined && tries < maxTails; tries++) {
     yield
-    // A digest without headings says the same: a room that is just large enough for them shows no fewer messages for it.
+    // A digest without headings says the same, so a budget that is just large enough for headings shows no fewer messages.
     const brief = composed.isWhole
       ? yield* compose(tail, Math.min(free - tail.tokens, defaultShares.briefTokens - 1))
       : undefined
-    const told: number = composed.isWhole ? (brief?.isWhole === true ? brief : composed).tokens : mostTokens
-    const more = chooseTail(choosing, free - told - 2, "all room")
+    const digestTokens: number = composed.isWhole ? (brief?.isWhole === true ? brief : composed).tokens : mostTokens
+    const more = chooseTail(input, free - digestTokens - 2, "all room")
     if (more.tokens <= tail.tokens) break
     const again: Composed | undefined = yield* compose(more, free - more.tokens)
     if (again === undefined || (composed.isWhole && !again.isWhole)) break
@@ -239,62 +238,65 @@ function* choose(choosing: Choosing): Steps<Chosen | undefined> {
     composed = again
   }
   if (composed === undefined) return undefined
-  // All messages are shown, and there is nothing to tell of what their results no longer show.
+  // All messages are shown, and their shortened results lost nothing that a digest would have to say.
   const tellsNothing = tail.kept.size === sized.length && composed.digest.summary.sections.length === 0
   return tellsNothing && carriedTokens === 0 ? tail : { ...tail, composed }
 }
 
-/** So often the room that a digest leaves goes to messages, which leave less to tell. */
+/** Maximum number of times that tokens left over by a digest go to messages, after which there is less to say. */
 const maxTails = 8
 
 /**
- * What stays verbatim in so much room: one stretch up to the newest message, each result as it is always shown. Where all room is to be
- * used, what is left of it goes to whole results or to a part of the next group; otherwise to the digest. The order in which things get
- * room is the same for every room: a larger one never shows less.
+ * Chooses the contiguous groups up to the newest message that stay within a number of tokens, each result in its usual form. With "all
+ * room", the remaining tokens go to whole results or to part of the next group; otherwise to the digest. The order in which items get their
+ * tokens is the same for every size, so a larger size never shows less.
  */
-function chooseTail(choosing: Choosing, roomTokens: number, uses: "groups" | "all room"): Tail {
-  const { scene, sized, plan } = choosing
-  const { kept, whole, atWall } = stretchIn(choosing, roomTokens)
-  const tail = tailOf(choosing, kept, whole)
+function chooseTail(input: SelectionInput, roomTokens: number, uses: "groups" | "all room"): Tail {
+  const { scene, sized, plan } = input
+  const { kept, whole, atWall } = keptRangeIn(input, roomTokens)
+  const tail = tailOf(input, kept, whole)
   const showsPart = scene.choices.entry.showsPart === true && !(plan.unread !== undefined && uses === "all room")
   if (kept.size >= sized.length - 1) {
-    const all = wholeResults(choosing, tail, roomTokens)
-    // A digest stands for something. Only where that leaves much of the room empty, a part of the last group stays as well.
+    const all = wholeResults(input, tail, roomTokens)
+    // A digest must replace something. Only if that would leave much of the space empty, part of the last group stays as well.
     if (!showsPart || uses === "groups" || all.tokens >= roomTokens * wellUsed) return all
-    return wholeResults(choosing, withPartOfNext(choosing, tail, roomTokens, uses), roomTokens)
+    return wholeResults(input, withPartOfNext(input, tail, roomTokens, uses), roomTokens)
   }
-  if (atWall) return uses === "groups" ? tail : wholeResults(choosing, tail, roomTokens)
-  return showsPart ? withPartOfNext(choosing, tail, roomTokens, uses) : tail
+  if (atWall) return uses === "groups" ? tail : wholeResults(input, tail, roomTokens)
+  return showsPart ? withPartOfNext(input, tail, roomTokens, uses) : tail
 }
 
-/** So much of a room is well used. */
+/** Share of the available tokens above which no part of a further group is added. */
 const wellUsed = 0.7
 
-/** Groups that stay, results of theirs that stay whole though they are long, and: do the other results come before any older group? */
-type Stretch = { readonly kept: ReadonlySet<number>; readonly whole: readonly Edit[]; readonly atWall: boolean }
+/**
+ * The groups that stay; the edits that are undone so that long results stay whole; and whether the other results of these groups take
+ * precedence over older groups.
+ */
+type KeptRange = { readonly kept: ReadonlySet<number>; readonly whole: readonly Edit[]; readonly atWall: boolean }
 
-function stretchIn(choosing: Choosing, roomTokens: number): Stretch {
-  const { sized, plan } = choosing
+function keptRangeIn(input: SelectionInput, roomTokens: number): KeptRange {
+  const { sized, plan } = input
   const whole: Edit[] = []
-  for (const wall of wallsIn(choosing)) {
+  for (const boundary of boundariesIn(input)) {
     const room = roomTokens - savedBy(whole)
-    const inside = new Set([...sized.keys()].filter((at) => at >= wall || sized[at]?.mandatory === true))
+    const inside = new Set([...sized.keys()].filter((at) => at >= boundary || sized[at]?.mandatory === true))
     const fits = withMandatory(sized, plan, room)
     if ([...inside].some((at) => !fits.has(at) && (sized[at]?.tokens ?? 0) > 0)) break
-    const more = editsOn(choosing, inside).filter((edit) => mayRelax(edit) && !whole.includes(edit))
+    const more = editsOn(input, inside).filter((edit) => mayRelax(edit) && !whole.includes(edit))
     if (savedBy(more) > room - tokensOf(sized, inside)) return { kept: inside, whole, atWall: true }
     whole.push(...more)
   }
-  // A digest stands for something: where all groups would stay, the oldest goes.
+  // A digest must replace something: if all groups would stay, the oldest is dropped.
   const kept = withoutOldest(sized, withMandatory(sized, plan, roomTokens - savedBy(whole)))
   return { kept, whole, atWall: false }
 }
 
 /**
- * Walls between groups: what is older gets no room before the results of all that is newer are whole. One stands before the latest request
- * of the user, and one behind each group that takes much by itself. By the oldest group on the newer side, newest first.
+ * Returns boundaries between groups: older groups get no tokens before all newer results are whole. There is a boundary before the latest
+ * user message and one after each large group. Each is given as the index of the first group after it, newest first.
  */
-function wallsIn({ scene, sized }: Choosing): readonly number[] {
+function boundariesIn({ scene, sized }: SelectionInput): readonly number[] {
   if (scene.choices.entry.showsPart !== true) return []
   const { largest } = usualPressure(scene, 0)
   const request = scene.groups.findLastIndex(({ type }) => type === "user")
@@ -302,13 +304,13 @@ function wallsIn({ scene, sized }: Choosing): readonly number[] {
   return [...sized.keys()].reverse().filter((at) => at > 0 && (at === request || isLarge(sized[at - 1])))
 }
 
-/** The shortenings of these groups' results. */
-function editsOn({ scene, plan }: Choosing, kept: ReadonlySet<number>): readonly Edit[] {
+/** Returns the shortenings in the results of these groups. */
+function editsOn({ scene, plan }: SelectionInput, kept: ReadonlySet<number>): readonly Edit[] {
   const groupOf = groupsById(scene)
   return plan.micro.filter((edit) => !("messageId" in edit) || kept.has(groupOf.get(edit.messageId) ?? -1))
 }
 
-/** The group of each message that is no digest of ours. */
+/** Maps the id of each message to its group, except for our digests. */
 const groupsById = createPerObject(
   ({ groups, digests, conversation }: Scene): ReadonlyMap<string, number> =>
     new Map(
@@ -318,21 +320,21 @@ const groupsById = createPerObject(
     ),
 )
 
-/** These groups, with the shortenings that are not to be taken back. */
-function tailOf(choosing: Choosing, kept: ReadonlySet<number>, whole: readonly Edit[] = []): Tail {
-  const micro = editsOn(choosing, kept).filter((edit) => !whole.includes(edit))
-  return { kept, micro, tokens: tokensOf(choosing.sized, kept) + savedBy(whole) }
+/** Returns these groups with their shortenings, without those that are to be undone. */
+function tailOf(input: SelectionInput, kept: ReadonlySet<number>, whole: readonly Edit[] = []): Tail {
+  const micro = editsOn(input, kept).filter((edit) => !whole.includes(edit))
+  return { kept, micro, tokens: tokensOf(input.sized, kept) + savedBy(whole) }
 }
 
-/** The same groups, with their results as whole as there is room for. */
-function wholeResults({ scene }: Choosing, { kept, micro, tokens }: Tail, roomTokens: number): Tail {
+/** Returns the same groups, with as many results restored as the space allows. */
+function wholeResults({ scene }: SelectionInput, { kept, micro, tokens }: Tail, roomTokens: number): Tail {
   const relaxed = relaxEdits(scene, micro, roomTokens - tokens)
   return { kept, micro: relaxed, tokens: tokens + savedBy(micro) - savedBy(relaxed) }
 }
 
-/** The newest group that does not fit, with as much of it as there is room for: a larger room shows more of it. */
+/** Adds as much of the newest group that does not fit as there is space for; a larger space shows more of it. */
 function withPartOfNext(
-  { scene, sized, plan }: Choosing,
+  { scene, sized, plan }: SelectionInput,
   tail: Tail,
   roomTokens: number,
   uses: "groups" | "all room",
@@ -340,21 +342,21 @@ function withPartOfNext(
   const { kept, micro } = tail
   const next = sized.findLastIndex(({ tokens }, at) => !kept.has(at) && tokens > 0)
   const group = scene.groups[next]
-  // Last words that stand at the end of a request are what the model goes on from: in part they would be others.
+  // The model continues an assistant message at the end of the request: shown in part, it would be a different one.
   const isAnswer = group?.type === "assistant" && next < sized.length - 1 && uses === "all room"
-  // So would short ones of the user; long ones are mostly what the user pastes.
+  // The same holds for short user messages; long ones are mostly pasted text.
   const isPaste = group?.type === "user" && uses === "all room"
   const isOwn = group?.type === "tool-round" || isAnswer || isPaste
   if (group === undefined || !isOwn || (kept.size + 1 >= sized.length && uses === "groups")) return tail
   const messages = scene.conversation.slice(group.start, group.end)
   const room = roomTokens - tail.tokens
-  const partly = showPart(scene, messages, editsIn(plan.micro, messages), room, uses === "all room")
-  const shown = applyEdits(messages, partly)
+  const partEdits = showPart(scene, messages, editsIn(plan.micro, messages), room, uses === "all room")
+  const shown = applyEdits(messages, partEdits)
   const tokens = tail.tokens + shown.reduce((sum, message) => sum + scene.meter.message(message), 0)
-  return tokens > roomTokens ? tail : { kept: new Set([...kept, next]), micro: [...micro, ...partly], tokens }
+  return tokens > roomTokens ? tail : { kept: new Set([...kept, next]), micro: [...micro, ...partEdits], tokens }
 }
 
-/** If all of them are to stay: without the oldest that may go. */
+/** If all groups would stay, removes the oldest one that may be dropped. */
 function withoutOldest(sized: readonly SizedGroup[], kept: ReadonlySet<number>): ReadonlySet<number> {
   if (kept.size < sized.length) return kept
   const oldest = sized.findIndex(({ mandatory, tokens }) => !mandatory && tokens > 0)
@@ -368,11 +370,11 @@ function withMandatory(sized: readonly SizedGroup[], plan: DraftPlan, roomTokens
   return kept
 }
 
-/** What the chosen groups take beside the mandatory ones. */
+/** Tokens of the chosen groups without the mandatory ones. */
 const tokensOf = (sized: readonly SizedGroup[], kept: ReadonlySet<number>): number =>
   sized.reduce((sum, { tokens, mandatory }, at) => sum + (kept.has(at) && !mandatory ? tokens : 0), 0)
 
-/** Digests of ours take part in nothing: a new one takes them over. They count as nothing and are left out of what stays. */
+/** Measures each group. Our digests count as 0 tokens and are left out of what stays, because a new digest replaces them. */
 function sizeGroups({ meter, groups, duties, digests, favored }: Scene, edited: Transcript): readonly SizedGroup[] {
   return groups.map((group, at) => {
     let tokens = 0
@@ -384,7 +386,7 @@ function sizeGroups({ meter, groups, duties, digests, favored }: Scene, edited: 
   })
 }
 
-/** The messages of the groups that stay, or of the digests of ours that are there. */
+/** Returns the messages of the groups that stay, or of our digests. */
 function messagesOf(
   { groups, digests }: Scene,
   edited: Transcript,
@@ -396,29 +398,30 @@ function messagesOf(
   })
 }
 
-/** Formats whose first message has to be the user's. */
+/** Formats whose first message has to be from the user. */
 const userFirst: ReadonlySet<Format> = new Set<Format>(["anthropic-messages", "gemini"])
 
-/** Would the assistant speak first, were the digest to stand where the last message went? Then it stands before everything. */
+/** True if the digest has to be placed first, because otherwise the conversation would start with an assistant message. */
 function mustOpen(scene: Scene, first: Message | undefined): boolean {
   const { documents } = scene.separation.infrastructure
   const opened = scene.pins.length > 0 || documents.length > 0 || scene.conversation[0]?.role !== "user"
   return userFirst.has(scene.format) && first?.role === "assistant" && scene.firstSeen === 0 && !opened
 }
 
-/** Where the first group starts of which only a part is shown. */
+/** Returns where the first group starts that is shown only in part. */
 function firstEdited({ conversation, groups }: Scene, micro: readonly Edit[]): number {
   const ids = new Set(micro.map((edit) => ("messageId" in edit ? edit.messageId : undefined)))
   const at = conversation.findIndex(({ id }) => ids.has(id))
   return groups.find(({ start, end }) => start <= at && at < end)?.start ?? at
 }
 
-function editsOf(scene: Scene, { kept, micro, composed }: Chosen, { reason }: DraftPlan): readonly Edit[] {
+function editsOf(scene: Scene, { kept, micro, composed }: Selection, { reason }: DraftPlan): readonly Edit[] {
   if (composed === undefined) return micro
   const stays = messagesOf(scene, scene.conversation, kept)
   const shown = new Set(stays.map(({ id }) => id))
   const gone = scene.conversation.filter(({ id }) => !shown.has(id))
-  // Before every message that is later than the first it stands for: a context never opens with an answer to what only the digest tells.
+  // The digest comes before every message that is newer than the first one it replaces: a context never opens with an answer to something
+  // that only the digest mentions.
   const first = Math.max(
     scene.firstSeen,
     gone.length === 0 ? firstEdited(scene, micro) : scene.conversation.findIndex(({ id }) => !shown.has(id)),

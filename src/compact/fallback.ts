@@ -32,24 +32,24 @@ import type { Strategy } from "./stages/strategies.ts"
 import { pinsReason } from "./standing.ts"
 import { tokensBeside } from "./verify.ts"
 
-/** A digest that says no more than what it stands for, and what it was all for. */
+/** Tokens of a minimal digest: what it replaces, and the user's goal. */
 export const barestDigestTokens = 60
 
 /**
- * Stage 3: digest and last words, every result that the model has read down to what it was. It waits for no one. What still does not fit
- * gives way in this order: results that the model has not read, a last tool round whose calls alone are too much, the middle of a long
- * message of the user, and at the very last what the model has not answered yet.
+ * Remedy "fallback": digest and last messages, with every result that the model has read shortened to one line. No summarizer is called.
+ * What still does not fit is shortened or dropped in this order: unread results, a last tool round whose calls alone are too large, the
+ * middle of a long user message, and finally what the model has not answered yet.
  */
 export async function installFallback(attempt: Attempt, knowledge: Knowledge): Promise<Compacted | undefined> {
   const { conversation, unanswered } = attempt
   const { hardTokens } = attempt.limits
   const barest = fitUnread(attempt, 0)
   const answered = withoutLastRound(attempt)
-  // A larger budget shows these messages again: until then the digest gets no more than what it has beside them.
+  // A larger budget would show these messages again: until then the digest gets only the tokens that it had next to them.
   const least = leastDigestTokens(hardTokens)
   const isAct = conversation.slice(unanswered).some(({ parts }) => parts.some(isCall))
   const leastAfter = isAct ? least : undefined
-  const fitted = async (): Promise<Compacted | undefined> =>
+  const withCalls = async (): Promise<Compacted | undefined> =>
     (await installLast(attempt, knowledge, () => ({ unread: barest }), least)) ??
     (await installLast(
       attempt,
@@ -58,29 +58,31 @@ export async function installFallback(attempt: Attempt, knowledge: Knowledge): P
       least,
     )) ??
     (await installLast(answered, knowledge, () => ({}), leastAfter))
-  const last = (): Promise<Compacted | undefined> =>
+  const withoutCalls = (): Promise<Compacted | undefined> =>
     installLast(answered, knowledge, async () => ({ words: await fitWords(answered, []) }), leastAfter)
-  const fitting = (): Shortened => ({ unread: unreadFitting(attempt, hardTokens, barestDigestTokens) })
+  const fitting = (): ExtraEdits => ({ unread: unreadFitting(attempt, hardTokens, barestDigestTokens) })
   const whole =
     (await installLast(attempt, knowledge, () => ({}), least)) ??
     (await installLast(attempt, knowledge, fitting, least))
   if (whole !== undefined) return whole
-  // Calls without their results are worth their room only while they are small: a digest says in a line what they were.
+  // Calls without their results are only worth keeping while they are small: a digest says in one line what they were.
   const calls = mandatoryTokens(attempt, applyEdits(conversation, barest)) - mandatoryTokens(answered)
-  return calls > hardTokens * mostOfCalls ? ((await last()) ?? fitted()) : ((await fitted()) ?? last())
+  return calls > hardTokens * mostOfCalls
+    ? ((await withoutCalls()) ?? withCalls())
+    : ((await withCalls()) ?? withoutCalls())
 }
 
-/** What has no room whole: of what the model has not read, and of the latest words of the user. */
-type Shortened = { readonly unread?: readonly Edit[]; readonly words?: readonly Edit[] }
+/** Extra edits for content that does not fit whole: unread results, and the user's latest message. */
+type ExtraEdits = { readonly unread?: readonly Edit[]; readonly words?: readonly Edit[] }
 
 const isCall = ({ type }: Part): boolean => type === "tool-call"
 
-/** Of a context, the most that calls take whose results have no room. */
+/** Maximum share of a context for calls whose results do not fit. */
 const mostOfCalls = 0.25
 
 /**
- * All that has to stay fits, and next to nothing beside it: the middle of the user's long message gives way to a short record. So a budget
- * a little too small for the message keeps no more of the work than one that is just large enough.
+ * If everything that has to stay fits but almost nothing else does, shortens the middle of the user's long message to make space for a
+ * short digest. Without this, a budget slightly too small for the message would keep more of the work than one that is just large enough.
  */
 export async function installRecord(attempt: Attempt, knowledge: Knowledge): Promise<Compacted | undefined> {
   const { hardTokens } = attempt.limits
@@ -91,26 +93,26 @@ export async function installRecord(attempt: Attempt, knowledge: Knowledge): Pro
   return words.length === 0 ? undefined : installLast(attempt, knowledge, () => ({ unread, words }), mostTokens)
 }
 
-/** The newest group if it fits, beside what is mandatory. */
+/** Strategy: keeps the newest group if it fits next to what is mandatory. */
 const lastGroup: Strategy = ({ groups, roomTokens }) => {
-  const last = groups.length - 1
-  const sized = groups[last]
-  return new Set(sized !== undefined && sized.tokens <= roomTokens ? [last] : [])
+  const withoutCalls = groups.length - 1
+  const sized = groups[withoutCalls]
+  return new Set(sized !== undefined && sized.tokens <= roomTokens ? [withoutCalls] : [])
 }
 
-/** So often a draft that came out too large is made again for that much less. */
+/** Maximum number of times that a draft that came out too large is made again with a smaller limit. */
 const maxRedrafts = 3
-/** The least that a draft is made smaller by. */
+/** Minimum share of the hard limit by which a new draft is smaller. */
 const redraftShare = 0.06
 
 /**
- * As it is sent a draft may be larger than it was drafted, where a format has a message of its own for each result: then it is drafted
- * again for less.
+ * Installs a fallback draft. A request may be larger when encoded than estimated, if the format needs a separate message for each result:
+ * then the draft is made again with a smaller limit.
  */
 async function installLast(
   attempt: Attempt,
   knowledge: Knowledge,
-  moreOf: () => Shortened | Promise<Shortened>,
+  moreOf: () => ExtraEdits | Promise<ExtraEdits>,
   mostTokens?: number,
 ): Promise<Compacted | undefined> {
   const { choices, events } = attempt
@@ -136,34 +138,34 @@ async function installLast(
     const installed = draft === undefined ? undefined : await install(attempt, "fallback", draft, hardTokens)
     const tooMany = draft === undefined || installed !== undefined ? 0 : overshootIn(events.at(-1))
     if (tooMany === 0) return installed
-    // Lines come and go whole: what is over may take more than once its size.
+    // Lines are kept or dropped whole, so removing the excess may take a larger step.
     limitTokens -= Math.max(tooMany, Math.floor(hardTokens * redraftShare))
   }
   return undefined
 }
 
-/** By how much a rejected draft was over the budget, if that was all that was wrong with it. */
+/** Returns by how many tokens a rejected draft was over the budget, if that was its only failure. */
 function overshootIn(event: CompactEvent | undefined): number {
   const failures = event?.type === "remedy-rejected" ? event.failures : []
   const [failure] = failures
   return failures.length === 1 && failure?.code === "over-budget" ? failure.tokens - failure.limitTokens : 0
 }
 
-/** As if the model had answered everything: its last tool round may go, too. */
+/** Returns the attempt as if the model had answered everything, so that its last tool round may be dropped as well. */
 const withoutLastRound = (scene: Attempt): Attempt => ({
   ...scene,
   unread: new Set(),
   duties: scene.duties.map((duty) => (duty === "what the model has not answered yet" ? undefined : duty)),
 })
 
-/** What is left beside all that has to stay, once it is edited. */
+/** Tokens left for anything that does not have to stay, once these edits are applied. */
 export const freeTokens = (scene: Scene, limitTokens: number, edits: readonly Edit[]): number =>
   limitTokens -
   mandatoryTokens(scene, applyEdits(scene.conversation, edits)) -
   addedTokens(pinEdits(scene), scene.meter) -
   framingTokens
 
-/** What has to be left out of results that the model has not read, beside all that has to stay and so much for a digest. */
+/** Returns the edits that shorten unread results to fit with everything that has to stay and a digest of this size. */
 export function unreadFitting(
   scene: Scene,
   limitTokens: number,
@@ -175,7 +177,10 @@ export function unreadFitting(
   return fitUnread(scene, room, leastTokens)
 }
 
-/** Nothing fits: say what takes the room once every result is down to what it was, and what budget would be enough. */
+/**
+ * Returns the error for a request that cannot fit: what takes up most space once every result is one line, and the smallest budget that
+ * would be enough.
+ */
 export async function impossible(attempt: Attempt): Promise<HoldfastError> {
   const { meter, limits } = attempt
   const barest = applyEdits(attempt.conversation, microEdits(attempt, fullPressure, limits.hardTokens))
@@ -197,12 +202,12 @@ export async function impossible(attempt: Attempt): Promise<HoldfastError> {
   })
 }
 
-/** How exactly the smallest budget is searched for. */
+/** Precision of the search for the smallest budget, as a share of it. */
 const budgetPrecision = 0.04
 /** The first step of the search. */
 const firstStepTokens = 32
 
-/** The smallest budget at which the fallback passes the acceptance test, to a few percent, found by trying. */
+/** Finds the smallest budget at which the fallback passes the acceptance test, within a few percent, by trying budgets. */
 async function smallestBudget(attempt: Attempt): Promise<number> {
   const { hardTokens } = attempt.limits
   const most = Math.min(wholeTokens(attempt), untouchedTokens(attempt))
@@ -223,13 +228,16 @@ async function smallestBudget(attempt: Attempt): Promise<number> {
   return high
 }
 
-/** What everything takes, with the rules that are to be added, as it is sent. */
+/** Tokens of everything, including the rules that have to be added, as encoded. */
 function wholeTokens(scene: Scene): number {
   const sent = outgoingContext(scene, writeEdits(scene, pinEdits(scene)))
   return tokensBeside(incomingContext(scene), sent, scene.meter)
 }
 
-/** What the request takes as it came, which is enough if no rule has to be added: calls that wait have no results made for them then. */
+/**
+ * Tokens of the request as it came in, which is enough if no rule has to be added: pending calls then have no placeholder results. Infinity
+ * if the request cannot stay unchanged.
+ */
 function untouchedTokens(scene: Scene): number {
   const ids = new Set(scene.messages.map(({ id }) => id))
   const { messages } = scene.request
@@ -239,15 +247,15 @@ function untouchedTokens(scene: Scene): number {
   return tokensBeside(before, { ...before, messages }, scene.meter)
 }
 
-/** Would the fallback pass within this budget? */
+/** True if the fallback passes the acceptance test with this budget. */
 async function passesAt(attempt: Attempt, knowledge: Knowledge, budgetTokens: number): Promise<boolean> {
   const limits = { targetTokens: budgetTokens, hardTokens: budgetTokens }
   return (await installFallback({ ...attempt, limits, events: [] }, knowledge)) !== undefined
 }
 
 /**
- * The latest message of the user takes all that may be sent, or leaves no room for a record of the work: its longest text keeps beginning and end, where people say
- * what they want, and shows how much of its middle is left out. Nothing where that would not help.
+ * Shortens the user's latest message if it takes all the space or leaves none for a digest: its longest text keeps beginning and end, where
+ * people say what they want, and a marker tells how much is left out. No edits if that would not help.
  */
 async function fitWords(scene: Scene, others: readonly Edit[]): Promise<readonly Edit[]> {
   const { meter, limits } = scene
@@ -273,30 +281,33 @@ async function fitWords(scene: Scene, others: readonly Edit[]): Promise<readonly
   return [{ type: "part-replaced", messageId: message.id, part, reason: "no-room", ...sizes, by: [by] }]
 }
 
-/** What is left for a record of the work: no more than all else that was said takes. */
+/** Tokens reserved for a digest of the work: no more than everything except the latest message takes. */
 function recordTokens({ meter, limits, conversation, outsideTokens }: Scene): number {
   const latest = conversation[latestSpoken(conversation) ?? conversation.length]
   const others = Math.max(0, outsideTokens - (latest === undefined ? 0 : meter.message(latest)))
   return Math.min(leastRecordTokens(limits.hardTokens), others)
 }
 
-/** What has to stay takes so much, in the conversation as it is or as it was edited. */
+/** Tokens of the groups that have to stay, in the conversation as it is or as edited. */
 const mandatoryTokens = (scene: Scene, conversation = scene.conversation): number =>
   scene.groups
     .filter((_, at) => scene.duties[at] !== undefined)
     .flatMap(({ start, end }) => conversation.slice(start, end))
     .reduce((sum, message) => sum + scene.meter.message(message), scene.documentTokens)
 
-/** Tries until a cut fits: each takes the share off that the last one was over. */
+/** Maximum number of cuts that are tried: each is shorter by the share that the last one was too large. */
 const maxTries = 6
 
-/** Beginning and end of a text, at line ends where there are some near, with the number of characters between them. */
+/**
+ * Returns the beginning and end of a text, cut at line ends where possible, with a marker that tells the number of characters between them.
+ */
 async function cutMiddle(
   text: string,
   budgetTokens: number,
   { meter, pause }: Pick<Scene, "meter" | "pause">,
 ): Promise<string | undefined> {
-  // Both ends are long: they are counted one after the other. Together they take no more than apart, but for a token where they meet.
+  // Both ends are long, so they are counted one after the other. Joined they take no more tokens than apart, except for about one at each
+  // joint.
   const count = async (pieces: readonly string[]): Promise<number> => {
     let tokens = 0
     for (const piece of pieces) {
@@ -310,17 +321,17 @@ async function cutMiddle(
     const half = Math.floor(length / 2)
     const head = text.slice(0, half).toWellFormed()
     const tail = text.slice(text.length - half).toWellFormed()
-    const [first, last] = [atLineEnd(head), fromLineStart(tail)]
-    const gone = text.length - first.length - last.length
+    const [first, withoutCalls] = [atLineEnd(head), fromLineStart(tail)]
+    const gone = text.length - first.length - withoutCalls.length
     const marker = `\n${leftOut(gone, "character", "this message is larger than what fits")}\n`
-    const tokens = await count([first, marker, last])
-    if (tokens <= budgetTokens) return `${first}${marker}${last}`
+    const tokens = await count([first, marker, withoutCalls])
+    if (tokens <= budgetTokens) return `${first}${marker}${withoutCalls}`
     length *= Math.min(0.9, budgetTokens / tokens)
   }
   return undefined
 }
 
-/** Of a piece so much may be lost for the sake of whole lines. */
+/** Maximum share of a piece that may be dropped to cut at a line end. */
 const mostLost = 0.06
 
 function atLineEnd(head: string): string {

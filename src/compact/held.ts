@@ -5,9 +5,9 @@ const refersToItems = ({ messages }: ModelRequest): boolean =>
   messages.some(({ parts }) => parts.some((part) => part.type === "opaque" && part.kind === "item_reference"))
 
 /**
- * Does the provider hold messages that belong to those of the body: a thread, an earlier response, items named by their ids? Then a
- * result without its call is whole, and what the body says is all new: nothing of it is repaired or left out. Results may still be
- * shortened and rules added; what does not fit then is a Problem, for only the client can begin a history anew.
+ * True if the provider holds messages that belong to those of the body: a thread, an earlier response, items referenced by id. A result
+ * without its call is then valid, and everything in the body is new, so nothing of it is repaired or dropped. Results may still be
+ * shortened and rules added; if it does not fit then, it is a Problem, because only the client can start a new history.
  */
 export function isHeld(request: ModelRequest): boolean {
   if (request.held !== undefined) return true

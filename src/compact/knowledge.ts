@@ -7,34 +7,36 @@ import { noteSteps, readAhead } from "./state/notes.ts"
 import type { Note, Summary, SummaryLine } from "./summary/summary.ts"
 import type { CompactChoices } from "./task.ts"
 
-/** What is worth keeping of a conversation, however much of it will still be shown. Made without a model, in one pass. */
+/** What is worth keeping from a conversation, whatever part of it will still be shown. Made without a model, in one pass. */
 export type Knowledge = {
   readonly notes: readonly Note[]
   readonly summary: Summary
-  /** What earlier digests in it say, as they say it. */
+  /** The content of earlier digests in the conversation, unchanged. */
   readonly carried?: Summary
-  /** How many messages the digests that are in it stand for. */
+  /** Number of messages that the earlier digests replaced. */
   readonly covered: number
 }
 
-type LearnChoices = Pick<CompactChoices, "schema" | "focus" | "earlier">
+type ReadOptions = Pick<CompactChoices, "schema" | "focus" | "earlier">
 
-/** Read a conversation. What an earlier digest in it says goes on as it is: never read as words, never summarized again. */
-export const readConversation = (conversation: Transcript, choices: LearnChoices): Knowledge =>
+/**
+ * Reads a conversation. The content of an earlier digest is carried over unchanged: never parsed as conversation, never summarized again.
+ */
+export const readConversation = (conversation: Transcript, choices: ReadOptions): Knowledge =>
   runSteps(readingSteps(conversation, choices))
 
-/** Read what a later reading of the same conversation, and of one that goes on from it, then need not read. */
+/** Reads a conversation in advance, so that a later `readingSteps` of it or of a continuation has less to do. */
 export const readingAhead = (conversation: Transcript): Steps<void> => readAhead(spokenIn(conversation))
 
 const spokenIn = (conversation: Transcript): Transcript =>
   conversation.filter((message) => ownMessage(message) === undefined)
 
-/** The same, some messages at a time. */
-export function* readingSteps(conversation: Transcript, { schema, focus, earlier }: LearnChoices): Steps<Knowledge> {
+/** The same as `readConversation`, some messages per step. */
+export function* readingSteps(conversation: Transcript, { schema, focus, earlier }: ReadOptions): Steps<Knowledge> {
   const digests = conversation.flatMap((message) => digestOf(message) ?? [])
   const spoken = spokenIn(conversation)
-  const told = [...(earlier === undefined ? [] : [earlier]), ...digests.map(({ summary }) => summary)]
-  const carried = told.length === 0 ? undefined : joined(told, schema)
+  const earlierSummaries = [...(earlier === undefined ? [] : [earlier]), ...digests.map(({ summary }) => summary)]
+  const carried = earlierSummaries.length === 0 ? undefined : joined(earlierSummaries, schema)
   const notes = yield* noteSteps(spoken)
   return {
     notes,
@@ -44,16 +46,16 @@ export function* readingSteps(conversation: Transcript, { schema, focus, earlier
   }
 }
 
-/** What is left where nobody wants a digest: what the user wants, and what it began with. */
+/** Reduces the knowledge to what is kept without a digest: the user's open requests, and the first request. */
 export function withoutContent(knowledge: Knowledge): Knowledge {
   const { schema, sections } = knowledge.summary
   const isAsked = ({ channel, state }: SummaryLine): boolean => channel === "user" && state !== undefined
   const [first] = sections.flatMap(({ lines }) => lines.filter((line) => isAsked(line) && !isOpen(line)))
-  const wanted = sections.map(({ name, lines }) => ({
+  const requests = sections.map(({ name, lines }) => ({
     name,
     lines: lines.filter((line) => isAsked(line) && (isOpen(line) || line === first)),
   }))
-  return { ...knowledge, summary: { schema, sections: wanted.filter(({ lines }) => lines.length > 0) } }
+  return { ...knowledge, summary: { schema, sections: requests.filter(({ lines }) => lines.length > 0) } }
 }
 
 const isOpen = ({ state }: SummaryLine): boolean => state === "open" || state === "pending"

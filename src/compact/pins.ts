@@ -4,8 +4,8 @@ import { documentHeading, memoryHeading, type PinnedRule, pinsHeading, toolHeadi
 import { holdsCompaction, ownMessage } from "./standing.ts"
 
 /**
- * Rules as a message of their own, each verbatim under a line that says whose it is. The fence's name is one that no rule
- * contains, so that nothing is escaped.
+ * Builds the message that holds the rules, each verbatim under a line that names its source. The fence gets a tag that no rule contains, so
+ * that nothing has to be escaped.
  */
 export function pinsMessage(pins: readonly PinnedRule[], id: string): Message {
   const bySource = Map.groupBy(pins, labelOf)
@@ -14,7 +14,7 @@ export function pinsMessage(pins: readonly PinnedRule[], id: string): Message {
   return { id: messageId(id), role: "user", parts: [{ type: "text", text: fence(freeTag(text), text, ownMark) }] }
 }
 
-/** Whose rules these are. A tool's output keeps the little authority that it had. */
+/** Returns the heading for the source of a rule. It says if a rule comes from tool output, which keeps its low authority. */
 function labelOf({ channel, source }: PinnedRule): string {
   const name = source === undefined ? "" : ` ${JSON.stringify(printable(source))}`
   if (channel === "tool") return toolHeading(name)
@@ -22,7 +22,7 @@ function labelOf({ channel, source }: PinnedRule): string {
   return channel === "memory" ? memoryHeading(name) : pinsHeading
 }
 
-/** A name in one line, with nothing in it that reads like a tag. */
+/** Returns a name as one line without anything that looks like a tag. */
 const printable = (source: string): string =>
   source
     .replace(/[^\p{L}\p{N} ._/:@~-]+/gu, " ")
@@ -33,9 +33,9 @@ const maxSource = 120
 const lineOf = ({ text, context }: PinnedRule): string =>
   context === undefined ? `- ${text}` : `- (${context.trim()}) ${text}`
 
-/** As many names as a reader knows for the fence. */
+/** The highest number in a fence name that our reader recognizes. */
 const maxTag = 999
-/** What a fence of ours would have to escape, with the number in its name. */
+/** Matches what our fence would have to escape, with the number in the tag name. */
 const tagLike = /(?:<|&(?:amp;)*lt;)[\s/]{0,8}pins(?:-(\d{1,3}))?/gi
 
 function freeTag(text: string): string {
@@ -43,7 +43,7 @@ function freeTag(text: string): string {
   let plain = true
   for (const [, number = ""] of text.matchAll(tagLike)) {
     plain = false
-    // `pins-25` reads like the beginning of `pins-2` as well.
+    // `pins-25` also looks like the beginning of `pins-2`.
     for (let length = 1; length <= number.length; length++) numbers.add(number.slice(0, length))
   }
   if (plain) return pinsTag
@@ -52,8 +52,8 @@ function freeTag(text: string): string {
 }
 
 /**
- * Does a rule stand in what is sent? It does where someone may say it: in the prompt stack, in our own message or in the user's words,
- * and not before a provider's compaction, where no model sees it; in a tool's output it is no rule.
+ * Returns a test whether a rule is present where it counts: in the prompt stack, in our pins message or in a user message. Not before a
+ * provider's compaction, which the model cannot see past, and not in tool output.
  */
 export function rulePresence({
   system,
@@ -65,7 +65,7 @@ export function rulePresence({
   const seen = messages.slice(messages.findLastIndex(holdsCompaction) + 1)
   const standing = messages.filter(({ role }) => role === "system")
   const [own, said] = [seen.filter(isPins), seen.filter((message) => message.role === "user" && !isPins(message))]
-  // The likeliest place first: the user's words may be long.
+  // Likeliest place first: user messages may be long.
   const texts = [
     ...own.flatMap(textsOf),
     ...[system, ...standing.map(({ parts }) => parts)].flat().map(textOf),
@@ -74,7 +74,7 @@ export function rulePresence({
   return ({ text: rule }) => texts.some((text) => text.includes(rule))
 }
 
-/** Is this a line of such a message? */
+/** True if this rule is one of the lines of a pins message. */
 export const isRule = (preface: string, rule: string): boolean =>
   preface.includes(`\n- ${rule}\n`) || preface.includes(`) ${rule}\n`)
 

@@ -15,20 +15,20 @@ import { fitResults, type MicroOptions, microSteps, type ResultBudget } from "./
  */
 type Pressure = { readonly scale: number; readonly keepRounds: number; readonly largest: number }
 
-/** The last resort: of every result that the model has read, only a line stays that says what it was. */
+/** The last resort: every result that the model has read is shortened to one line that says what it was. */
 export const fullPressure: Pressure = { scale: 0, keepRounds: 0, largest: 0 }
 
-/** Is so little over the limit that shortening results may be enough? */
+/** True if the excess is so small that shortening results may be enough. */
 export const isEasy = ({ outsideTokens }: Scene, limitTokens: number): boolean =>
   limitTokens >= outsideTokens * defaultShares.easyShare
 
-/** Tokens that a result of the newest rounds may take: some 150 lines, and in a long conversation as much more as its share of it. */
+/** Tokens that a result of the newest rounds may have: about 150 lines, or this share of a long conversation if that is more. */
 const newestTokens = 1500
 const newestShare = 0.06
 
 /**
- * How results are shown that stay: the newest rounds in full but for very long results, older ones within the budgets of their tools. It
- * depends on no budget of the request, so that a larger one shows no less of any.
+ * How results are usually shown: the newest rounds in full except for very long results, older ones within the budgets of their tools.
+ * Independent of the request's budget, so that a larger budget shows no less of any result.
  */
 export const usualPressure = ({ outsideTokens }: Scene, keepRounds: number): Pressure => ({
   scale: 1,
@@ -36,12 +36,12 @@ export const usualPressure = ({ outsideTokens }: Scene, keepRounds: number): Pre
   largest: Math.max(newestTokens, Math.floor(outsideTokens * newestShare)),
 })
 
-/** Could shortening results alone bring it down to the limit? Pictures aside, nothing else is shortened by it. */
+/** True if shortening results alone could reach the limit. Apart from images, it shortens nothing else. */
 export function microMayDo({ barestTokens, documentTokens }: Scene, limitTokens: number): boolean {
   return barestTokens.reduce((sum, tokens) => sum + tokens, documentTokens) <= limitTokens
 }
 
-/** The newest groups that could stay within the limit if all their results were at their barest: no other is worth shortening. */
+/** Returns the newest groups that fit the limit if all their results are at their minimum: no other is worth shortening. */
 function keepable({ groups, barestTokens }: Scene, limitTokens: number): Scene["groups"] {
   let first = groups.length
   for (let left = limitTokens; first > 0; first--) {
@@ -52,8 +52,8 @@ function keepable({ groups, barestTokens }: Scene, limitTokens: number): Scene["
 }
 
 /**
- * Whether a message may be kept if the newest groups are kept as far as they fit: the tokens of everything newer, less those saved by
- * shortening it, have to be within the limit. Results that must stay always may, and so may everything newer than they are.
+ * Returns a test whether a message can be kept if the newest groups are kept as far as they fit: the tokens of everything newer, less those
+ * saved by shortening it, have to be within the limit. Results that must stay, and everything newer than them, always pass.
  */
 function reachOf(scene: Scene, limitTokens: number): MicroOptions["isReached"] {
   const { meter, groups, conversation, digests, duties, favored } = scene
@@ -62,22 +62,22 @@ function reachOf(scene: Scene, limitTokens: number): MicroOptions["isReached"] {
   let stays = conversation.length
   for (const [at, { start, end, calls }] of [...groups.entries()].reverse()) {
     newerTokens.fill(tokens, start, end)
-    const own = conversation.slice(start, end)
-    if (digests[at] !== true) tokens += sumOf(own.map(meter.message))
+    const groupMessages = conversation.slice(start, end)
+    if (digests[at] !== true) tokens += sumOf(groupMessages.map(meter.message))
     const isMandatory = duties[at] !== undefined || calls.some((call) => favored.has(call))
-    if (isMandatory && resultsIn(own).length > 0) stays = start
+    if (isMandatory && resultsIn(groupMessages).length > 0) stays = start
   }
   return (at, savedTokens) => at >= stays || (newerTokens[at] ?? 0) - savedTokens <= limitTokens
 }
 
 /**
- * The edits that shorten results as the strategy says: none, the same for all groups that may stay, or the older half of them to the
- * least. Results that the model has not read stay whole.
+ * Returns the edits that shorten results as the strategy says: none, the same for all groups that may stay, or the older half of them to
+ * the minimum. Unread results stay whole.
  */
 export const microEdits = (...given: Parameters<typeof microEditSteps>): readonly Edit[] =>
   runSteps(microEditSteps(...given))
 
-/** The same, one result at a time. With `newest`, results that cannot stay because newer ones take all the room are not looked at. */
+/** The same, one result per step. With `newest`, results that newer ones leave no space for are skipped. */
 export function* microEditSteps(
   scene: Scene,
   pressure: Pressure,
@@ -115,7 +115,7 @@ export function* microEditSteps(
   return [...older, ...newer.filter((edit) => edit.type !== "part-replaced" || !pictures.has(edit.messageId))]
 }
 
-/** May a shortening be undone? Not where a later result says the same or something newer, nor where there was no room. */
+/** True if a shortening may be undone: not if a later result repeats or supersedes this one, nor if there was no space. */
 export const mayRelax = (edit: Edit): edit is Shortening =>
   isShortening(edit) && edit.reason !== "superseded" && edit.reason !== "repeated" && edit.reason !== "no-room"
 
@@ -123,8 +123,8 @@ export const mayRelax = (edit: Edit): edit is Shortening =>
 const leastRestored = 100
 
 /**
- * Undo shortenings while there is room, those of the newest results first. The first result that does not fit whole shows as much as there
- * is room for.
+ * Undoes shortenings while there is space, newest results first. The first result that does not fit whole shows as much as there is space
+ * for.
  */
 export function relaxEdits(scene: Scene, edits: readonly Edit[], unusedTokens: number): readonly Edit[] {
   const places = new Map(scene.conversation.map(({ id }, at) => [id, at]))
@@ -159,13 +159,13 @@ function showMore(
   return isMore && more.afterTokens <= budget.tokens ? more : undefined
 }
 
-/** Least share of a group that is worth showing in part: half while other groups could use the room, little where none can. */
+/** Minimum share of a group that is worth showing in part: half while other groups could use the space, little if none can. */
 const leastPart = 0.5
 const leastOfUnused = 0.05
 
 /**
- * Shorten one group's results, and with `withTexts` the long texts of its calls and of the assistant, so that the group fits the room. The
- * edits stay as they are if next to nothing would be shown.
+ * Shortens one group's results so that the group fits, and with `withTexts` also the long texts of its calls, of the assistant and of
+ * pastes. Returns the edits unchanged if next to nothing would be shown.
  */
 export function showPart(
   scene: Scene,
@@ -198,10 +198,10 @@ export function showPart(
   ]
 }
 
-/** A text with what takes room beside it in the same part. */
+/** A long text, and the tokens of everything else in the same part. */
 type LongText = TextBudget & { readonly besideTokens: number }
 
-/** The texts that take more than their share of a room, with that share. */
+/** Returns the texts that have more than their share of the tokens, with that share. */
 function fewerIn(texts: readonly LongText[], roomTokens: number): readonly TextBudget[] {
   const shares = shareOut(
     texts.map(({ tokens }) => tokens),
@@ -213,7 +213,7 @@ function fewerIn(texts: readonly LongText[], roomTokens: number): readonly TextB
   })
 }
 
-/** What the assistant said or passed on that is long enough to be shown in part. */
+/** Returns the texts of the assistant and of its call arguments that are long enough to be shortened. */
 const textsIn = (messages: Transcript, { meter }: Scene): readonly LongText[] =>
   messages.flatMap(({ id: messageId, role, parts }) =>
     (role === "assistant" ? parts : []).flatMap((part, n) => {
@@ -225,10 +225,10 @@ const textsIn = (messages: Transcript, { meter }: Scene): readonly LongText[] =>
     }),
   )
 
-/** A text of fewer tokens is left whole: it is what the user says rather than what they pasted. */
+/** Minimum size in tokens of a pasted text: a shorter one is what the user says, and is left whole. */
 export const leastPaste = 256
 
-/** What the user said at such a length that most of it is pasted. */
+/** Returns user texts so long that most of each is pasted. */
 const pastesIn = (messages: Transcript, { meter }: Scene): readonly LongText[] =>
   messages.flatMap((message) =>
     (message.role === "user" ? message.parts : []).flatMap((part, n) => {
@@ -240,18 +240,18 @@ const pastesIn = (messages: Transcript, { meter }: Scene): readonly LongText[] =
     }),
   )
 
-/** Is most of a text one long run of signs, such as a picture? Nothing is read from a part of that. */
+/** True if most of a text is one long run of characters without blanks, such as an image: part of it would be useless. */
 const isEncoded = (text: string): boolean =>
   (text.match(longRun) ?? []).reduce((sum, run) => sum + run.length, 0) > text.length / 2
 const longRun = /[\w+/=-]{1000,}/g
 
-/** The edits of these messages. */
+/** Returns the edits of these messages. */
 export function editsIn(edits: readonly Edit[], messages: Transcript): readonly Edit[] {
   const ids = new Set(messages.map(({ id }) => id))
   return edits.filter((edit) => "messageId" in edit && ids.has(edit.messageId))
 }
 
-/** Edits with others in place of those of the same results. */
+/** Returns the edits, with those of the same results replaced by the new ones. */
 function replacing(edits: readonly Edit[], by: readonly Edit[]): readonly Edit[] {
   const keyOf = (edit: Edit): string => ("callId" in edit ? `${edit.messageId} ${edit.callId}` : "")
   const replaced = new Set(by.map(keyOf))
@@ -267,13 +267,13 @@ const fitting = ({ meter, choices, groups }: Scene) => ({
 
 const advice = "more than fits here, so read the rest in parts, by range or by pattern"
 
-/** Tokens. Shortening a result of this size or less frees no room worth having. */
+/** Tokens. Shortening a result of this size or less saves nothing worth having. */
 export const smallResult = 64
 
 /**
- * What the model has not read or has only just asked for, shortened to what it has room for all together: first the long texts of the
- * calls, such as the content of a file that was written, because the model knows them; then the results, of which the small ones stay
- * whole. Calls that wait for their results stay as they are. Nothing where all of it fits.
+ * Shortens what the model has not read or has just requested, to the tokens available for all of it together: first the long texts of the
+ * calls, such as the content of a written file, because the model knows them; then the results, of which small ones stay whole. Pending
+ * calls stay unchanged. No edits if everything fits.
  */
 export function fitUnread(scene: Scene, roomTokens: number, leastTokens = 0): readonly Edit[] {
   const results = unreadResults(scene).map((result) => budgetOf(result, scene))
@@ -282,16 +282,16 @@ export function fitUnread(scene: Scene, roomTokens: number, leastTokens = 0): re
   const options = { ...fitting(scene), reason: "no-room" as const }
   const wanted = budgetsIn(results, roomTokens - Math.min(ofTexts, texts.length * smallResult), leastTokens)
   const shortened = fitResults(scene.conversation, wanted, { ...options, advice })
-  // What is kept of results is a little less than they may take: it goes to the texts.
+  // Shortened results take a little less than they may: the difference goes to the texts.
   const left = Math.max(roomTokens - ofResults + savedBy(shortened), Math.min(ofTexts, texts.length * smallResult))
   return [...fitTexts(scene.conversation, fewerIn(texts, left), options), ...shortened]
 }
 
-/** What shortenings take off. */
+/** Tokens saved by shortenings. */
 export const savedBy = (edits: readonly Edit[]): number =>
   edits.reduce((sum, edit) => sum + (isShortening(edit) ? edit.beforeTokens - edit.afterTokens : 0), 0)
 
-/** The long texts of the last tool round that the model has not answered, but for those of calls that wait. */
+/** Returns the long texts of the last tool round that the model has not answered, or none if a call of it is pending. */
 function unreadTexts(scene: Scene): readonly LongText[] {
   const { conversation, unanswered, unread, waiting } = scene
   const last = conversation.slice(unanswered)
@@ -299,7 +299,7 @@ function unreadTexts(scene: Scene): readonly LongText[] {
   return waits || unread.size === 0 ? [] : textsIn(last, scene)
 }
 
-/** The results that take more than their share of a room, with that share. */
+/** Returns the results that have more than their share of the tokens, with that share. */
 function budgetsIn(results: readonly ResultBudget[], roomTokens: number, leastTokens: number): readonly ResultBudget[] {
   const needs = results.map(({ tokens }) => tokens)
   if (sumOf(needs) <= roomTokens) return []
@@ -314,7 +314,7 @@ function budgetsIn(results: readonly ResultBudget[], roomTokens: number, leastTo
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0)
 
-/** What may give way of what the model has not read: results, and the long texts of their calls. */
+/** Tokens of unread content that can be shortened: results, and the long texts of their calls. */
 export const unreadTokens = (scene: Scene): number =>
   unreadResults(scene).reduce((sum, { part }) => sum + scene.meter.part(part), 0) +
   sumOf(unreadTexts(scene).map(({ tokens }) => tokens))
@@ -332,11 +332,11 @@ const budgetOf = ({ messageId, part }: PlacedResult, { meter }: Scene): ResultBu
   tokens: meter.part(part),
 })
 
-/** The results that the model has not read. An earlier call may have had the same id. */
+/** Returns the results that the model has not read. An earlier call may have had the same id. */
 const unreadResults = ({ conversation, unanswered, unread }: Scene): readonly PlacedResult[] =>
   resultsIn(conversation.slice(unanswered)).filter(({ part }) => unread.has(part.callId))
 
-/** Shorten the results in the groups that must stay further, by `missingTokens`. Results that the model has not read stay as they are. */
+/** Shortens results in the groups that must stay further, by `missingTokens`. Unread results stay unchanged. */
 export function fitMandatory(scene: Scene, micro: readonly Edit[], missingTokens: number): readonly Edit[] {
   if (missingTokens <= 0) return micro
   const stays = scene.groups.flatMap(({ start, end }, at) =>

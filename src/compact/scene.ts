@@ -9,35 +9,35 @@ import { firstSeen, type KeepReason, keepReasonOf, ownMessage } from "./standing
 import type { CompactTask } from "./task.ts"
 import { tokensOutsideStack } from "./verify.ts"
 
-/** What every draft of one compaction starts from: the task, and what was found in its conversation. */
+/** The input of every draft of one compaction: the task, and what was found in its conversation. */
 export type Scene = CompactTask & {
   readonly conversation: Transcript
   readonly groups: readonly Group[]
-  /** Does the provider hold what came before? Then all of it stays and no digest can stand for any. */
+  /** True if the provider holds the earlier history: then every message stays, because no digest can replace what is not here. */
   readonly held: boolean
-  /** Why each group has to stay; nothing for one that may go. */
+  /** For each group why it has to stay; undefined if it may be dropped. */
   readonly duties: readonly (KeepReason | undefined)[]
-  /** Groups that are a digest of ours: a new digest takes them over. */
+  /** For each group, true if it is one of our digests: a new digest replaces it. */
   readonly digests: readonly boolean[]
-  /** What each group would still take if its tool results were down to a line each. */
+  /** For each group its tokens if each tool result were shortened to one line. */
   readonly barestTokens: readonly number[]
-  /** The first message behind a provider's own compaction: nothing of ours may stand before it. */
+  /** Start of the first group after a provider's own compaction: none of our messages may be placed before it. */
   readonly firstSeen: number
   readonly outsideTokens: number
-  /** What is outside the stack and no conversation either: documents among the user's words. */
+  /** Tokens outside the stack that are not conversation: documents among the user's messages. */
   readonly documentTokens: number
-  /** Calls that nobody had answered when the request was made. */
+  /** Calls without a result when the request was made. */
   readonly waiting: ReadonlySet<CallId>
-  /** Where what the model has not answered yet begins, and the calls whose results it has not read. */
+  /** Index of the first message that the model has not answered yet, and the calls whose results it has not read. */
   readonly unanswered: number
   readonly unread: ReadonlySet<CallId>
-  /** Calls whose results stay whole because they were looked up again before, the newest as far as their share goes. */
+  /** Calls whose results stay whole because they were looked up again before, newest first until their share is used up. */
   readonly favored: ReadonlySet<CallId>
-  /** Rules that must stand beside the stack because they do not stand in it. */
+  /** Rules that have to be placed next to the stack because the stack does not contain them. */
   readonly pins: readonly PinnedRule[]
 }
 
-/** A lifted document may have to stand in a message of its own. */
+/** A document taken out of a message may need a message of its own. */
 const framingTokens = 8
 
 export function setScene(task: CompactTask): Scene {
@@ -50,7 +50,7 @@ export function setScene(task: CompactTask): Scene {
   const unanswered = groups[firstGroup]?.start ?? conversation.length
   const landmarks = { latest: latestSpoken(conversation), begun, waiting, unanswered }
   const outsideTokens = tokensOutsideStack({ messages, infrastructure, conversation }, meter)
-  const said = conversation.reduce((sum, message) => sum + meter.message(message), 0)
+  const conversationTokens = conversation.reduce((sum, message) => sum + meter.message(message), 0)
   const holders = new Set(infrastructure.documents.map(({ place }) => place.message)).size
   const stack = stackTexts(separation)
   const held = isHeld(request)
@@ -72,12 +72,12 @@ export function setScene(task: CompactTask): Scene {
     ),
     firstSeen: firstSeen(groups, conversation),
     outsideTokens,
-    documentTokens: Math.max(0, outsideTokens - said) + holders * framingTokens,
+    documentTokens: Math.max(0, outsideTokens - conversationTokens) + holders * framingTokens,
     pins: choices.pins.filter((pin) => !stack.some((text) => text.includes(pin.text))),
   }
 }
 
-/** Of the room that is aimed at, the most that results take which were looked up again before. */
+/** Maximum share of the target size for results that were looked up again before. */
 const favoredShare = 0.2
 
 function favoredIn(
@@ -89,22 +89,22 @@ function favoredIn(
   if (favored === undefined || favored.size === 0) return kept
   let left = limits.targetTokens * favoredShare
   for (const { start, end, calls } of groups.toReversed()) {
-    const own = calls.filter((call) => favored.has(call))
+    const favoredCalls = calls.filter((call) => favored.has(call))
     const tokens = conversation.slice(start, end).reduce((sum, message) => sum + meter.message(message), 0)
-    if (own.length === 0 || tokens > left) continue
+    if (favoredCalls.length === 0 || tokens > left) continue
     left -= tokens
-    for (const call of own) kept.add(call)
+    for (const call of favoredCalls) kept.add(call)
   }
   return kept
 }
 
-/** The provider has not seen any of it: it is all new, and its results may belong to calls that only the provider has. */
+/** Everything in the request is new to the provider, and its results may belong to calls that only the provider has. */
 const heldReason: KeepReason = "what follows the history that the provider holds"
 
-/** Longer last words are an answer that was given rather than one begun. */
+/** Maximum size of a prefilled answer: a longer last message is an answer that the model gave. */
 const mostBegunTokens = 256
 
-/** The answer's first words, which Anthropic's models go on from, if the request ends with such. */
+/** Returns the index of a prefilled answer, which Anthropic's models continue, if the request ends with one. */
 function begunAnswer(
   { format, meter }: CompactTask,
   conversation: Transcript,
@@ -112,11 +112,13 @@ function begunAnswer(
 ): number | undefined {
   const last = groups.at(-1)
   if (format !== "anthropic-messages" || last?.type !== "assistant") return undefined
-  const said = conversation.slice(last.start, last.end).reduce((sum, message) => sum + meter.message(message), 0)
-  return said <= mostBegunTokens ? last.start : undefined
+  const answerTokens = conversation
+    .slice(last.start, last.end)
+    .reduce((sum, message) => sum + meter.message(message), 0)
+  return answerTokens <= mostBegunTokens ? last.start : undefined
 }
 
-/** What a result takes of which only a line is left. */
+/** Tokens of a result that was shortened to one line. */
 const markerTokens = 12
 
 function barest(message: Message, meter: Meter): number {

@@ -1,16 +1,16 @@
 import { type Part, type Transcript, textOf } from "../message/message.ts"
 import { createPerObject } from "../message/recall.ts"
 
-const parting = /[\s"'`,;()<>{}[\]=|*]/
-/** The same for each of the first characters; of the others only blanks part words. */
-const parts = Uint8Array.from({ length: 128 }, (_, code) => (parting.test(String.fromCharCode(code)) ? 1 : 0))
-const blanks: ReadonlySet<number> = new Set([
+const separator = /[\s"'`,;()<>{}[\]=|*]/
+/** Lookup table of `separator` for ASCII; beyond ASCII only blanks separate words. */
+const separators = Uint8Array.from({ length: 128 }, (_, code) => (separator.test(String.fromCharCode(code)) ? 1 : 0))
+const otherBlanks: ReadonlySet<number> = new Set([
   ...[0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff],
   ...Array.from({ length: 11 }, (_, n) => 0x2000 + n),
 ])
-const isParting = (code: number): boolean => (code < 128 ? parts[code] === 1 : blanks.has(code))
+const isSeparator = (code: number): boolean => (code < 128 ? separators[code] === 1 : otherBlanks.has(code))
 
-/** What may cling to a value in a sentence, before it and behind it. */
+/** Punctuation that may be attached to a value in a sentence, before and after it. */
 const before = setOf(".:!?#@-")
 const behind = setOf(".:!?-")
 
@@ -20,70 +20,73 @@ function setOf(signs: string): Uint8Array {
   return set
 }
 
-/** A value of several words is looked for in so much text at most; beyond that it is said again, which costs a few tokens. */
+/**
+ * A value of several words is searched for in the last characters of the text, at most this many. If it is not found there, the digest
+ * states it again, which costs a few tokens.
+ */
 const maxSearched = 100_000
 
-type Standing = (value: string) => boolean
+type PresenceTest = (value: string) => boolean
 
 /**
- * The words of a text: for each its number, where it starts and where it ends. The empty text is a word as well. Two words may have the
- * same number: whether one stands there is then seen in the text.
+ * The words of a text: for each its hash, start and end. The empty text counts as a word too. Different words may have the same hash, so a
+ * match is verified against the text.
  */
 type Words = { readonly text: string; readonly places: Int32Array }
 
-/** A number of 30 bits for a piece of a text. */
-function numberOf(text: string, start: number, end: number): number {
+/** Returns a 30-bit hash of a piece of a text. */
+function hashOf(text: string, start: number, end: number): number {
   let hash = firstHash
   for (let at = start; at < end; at++) hash = Math.imul(hash ^ text.charCodeAt(at), hashFactor)
-  return numberOfHash(hash)
+  return finishHash(hash)
 }
 const firstHash = 0x811c9dc5
 const hashFactor = 0x01000193
-const numberOfHash = (hash: number): number => (hash ^ (hash >>> 15)) & 0x3fffffff
+const finishHash = (hash: number): number => (hash ^ (hash >>> 15)) & 0x3fffffff
 
-/** Places of the text that is being read. */
-let room = new Int32Array(3 * 4096)
+/** Buffer for the words of the text being read: hash, start and end of each. */
+let buffer = new Int32Array(3 * 4096)
 
-function note(used: number, number: number, start: number, end: number): number {
-  if (used + 3 > room.length) {
-    const larger = new Int32Array(2 * room.length)
-    larger.set(room)
-    room = larger
+function addWord(used: number, number: number, start: number, end: number): number {
+  if (used + 3 > buffer.length) {
+    const larger = new Int32Array(2 * buffer.length)
+    larger.set(buffer)
+    buffer = larger
   }
-  room[used] = number
-  room[used + 1] = start
-  room[used + 2] = end
+  buffer[used] = number
+  buffer[used + 1] = start
+  buffer[used + 2] = end
   return used + 3
 }
 
-/** Each word, and where something clings to it, the word without that. */
+/** Collects each word and, if punctuation is attached to it, also the word without it. */
 function readWords(text: string): Words {
   let used = 0
   let hash = firstHash
   for (let start = 0, at = 0; at <= text.length; at++) {
     const code = at < text.length ? text.charCodeAt(at) : lineEnd
-    if (!isParting(code)) {
+    if (!isSeparator(code)) {
       hash = Math.imul(hash ^ code, hashFactor)
       continue
     }
     if (at > start || at === 0 || at === text.length) {
-      used = note(used, numberOfHash(hash), start, at)
+      used = addWord(used, finishHash(hash), start, at)
       let from = start
       let to = at
       while (from < to && before[text.charCodeAt(from)] === 1) from++
       while (to > from && behind[text.charCodeAt(to - 1)] === 1) to--
-      if (from !== start || to !== at) used = note(used, numberOf(text, from, to), from, to)
+      if (from !== start || to !== at) used = addWord(used, hashOf(text, from, to), from, to)
     }
     start = at + 1
     hash = firstHash
   }
-  const places = room.slice(0, used)
-  if (room.length > maxRoom) room = new Int32Array(3 * 4096)
+  const places = buffer.slice(0, used)
+  if (buffer.length > maxBuffer) buffer = new Int32Array(3 * 4096)
   return { text, places }
 }
 const lineEnd = 10
-/** Of a text with more words the room is given back. */
-const maxRoom = 3 * 65_536
+/** A buffer that has grown beyond this is released. */
+const maxBuffer = 3 * 65_536
 
 function holdsWord({ text, places }: Words, value: string, number: number): boolean {
   for (let at = 0; at < places.length; at += 3) {
@@ -94,7 +97,7 @@ function holdsWord({ text, places }: Words, value: string, number: number): bool
   return false
 }
 
-/** For each number the first text that has it: in the slot that its last bits name, or in one behind it. */
+/** Hash table with open addressing: for each hash the first text that contains it. */
 type FirstHolders = { readonly numbers: Int32Array; readonly holders: Int32Array }
 
 const none = -1
@@ -116,36 +119,36 @@ function firstHolders(words: readonly Words[]): FirstHolders {
   return { numbers, holders }
 }
 
-/** The slot of a number, or the empty one where it would be. */
+/** Returns the slot of a hash, or the empty slot where it would go. */
 function slotOf({ numbers, holders }: FirstHolders, number: number): number {
   let slot = number & (numbers.length - 1)
   while (holders[slot] !== none && numbers[slot] !== number) slot = (slot + 1) & (numbers.length - 1)
   return slot
 }
 
-/** Does a value stand in these texts? They are read once; a value that is one word is then found at once. */
-export const standingIn = (texts: readonly string[]): Standing => createStanding(texts.map(readWords))
+/** Returns a test whether a value occurs in these texts. They are read once; a value of one word is then a table lookup. */
+export const standingIn = (texts: readonly string[]): PresenceTest => createPresenceTest(texts.map(readWords))
 
-/** The words of each part, which is read once however often it is asked what stands in its transcript. */
+/** Returns the words of a part, read once however many transcripts it is searched in. */
 const wordsOf = createPerObject((part: Part): Words => readWords(textOf(part)))
 
-/** Does a value stand in these messages? */
-export const standingInMessages = (messages: Transcript): Standing =>
-  createStanding(messages.flatMap((message) => message.parts).map((part) => wordsOf(part)))
+/** Returns a test whether a value occurs in these messages. */
+export const standingInMessages = (messages: Transcript): PresenceTest =>
+  createPresenceTest(messages.flatMap((message) => message.parts).map((part) => wordsOf(part)))
 
-function createStanding(words: readonly Words[]): Standing {
+function createPresenceTest(words: readonly Words[]): PresenceTest {
   const known = new Map<string, boolean>()
   let first: FirstHolders | undefined
   let searched: string | undefined
-  const stands: Standing = (value) => {
-    const number = numberOf(value, 0, value.length)
+  const isPresent: PresenceTest = (value) => {
+    const number = hashOf(value, 0, value.length)
     first ??= firstHolders(words)
     const holder = first.holders[slotOf(first, number)] ?? none
     for (let at = holder; at !== none && at < words.length; at++) {
       const some = words[at]
       if (some !== undefined && holdsWord(some, value, number)) return true
     }
-    if (!parting.test(value)) return false
+    if (!separator.test(value)) return false
     searched ??= words
       .map(({ text }) => text)
       .join("\n")
@@ -155,7 +158,7 @@ function createStanding(words: readonly Words[]): Standing {
   return (value) => {
     const before = known.get(value)
     if (before !== undefined) return before
-    const found = stands(value)
+    const found = isPresent(value)
     known.set(value, found)
     return found
   }

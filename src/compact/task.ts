@@ -7,7 +7,7 @@ import type { StrategyEntry, StrategyName, StrategyOptions } from "./stages/stra
 import type { WrittenSummary } from "./summary/model-write.ts"
 import type { SchemaName, Summary } from "./summary/summary.ts"
 
-/** What a summarizer is asked: the messages that will no longer be shown, without any infrastructure. */
+/** Input of a summarizer: the messages that will no longer be shown, without any infrastructure. */
 export type SummaryQuestion = {
   readonly messages: Transcript
   readonly previous?: Summary
@@ -17,15 +17,15 @@ export type SummaryQuestion = {
   readonly budgetTokens: number
 }
 
-/** Writes a summary, or says why there is none. It never throws and always ends: whoever makes one sees to that. */
+/** Writes a summary or says why there is none. Implementations must never throw and must always end. */
 export type Summarizer = {
   readonly writer: "model" | "custom"
-  /** Its lines stand beside what was extracted, not in its place. */
+  /** True if its lines are added to the extracted ones instead of replacing them. */
   readonly adds?: true
   readonly write: (question: SummaryQuestion) => Promise<WrittenSummary>
 }
 
-/** How large what is not the prompt stack may become: `targetTokens` is aimed at, `hardTokens` never exceeded. */
+/** Size limits for everything outside the prompt stack: `targetTokens` is the goal, `hardTokens` must not be exceeded. */
 export type SizeLimits = { readonly targetTokens: number; readonly hardTokens: number }
 
 export type CompactChoices = {
@@ -33,13 +33,13 @@ export type CompactChoices = {
   readonly entry: StrategyEntry
   readonly strategyOptions: StrategyOptions
   readonly schema: SchemaName
-  /** `none`: what goes leaves only a notice and the goal behind. */
+  /** `none`: dropped messages leave only a notice and the user's goal. */
   readonly digest: "full" | "none"
-  /** Rules that stand beside the conversation. */
+  /** Rules that are placed next to the conversation. */
   readonly pins: readonly PinnedRule[]
-  /** Those are all of them: a message of ours that says others is void. */
+  /** True if `pins` are all such rules: an older pins message of ours is removed even if no rule is left. */
   readonly ownPins?: boolean
-  /** All rules that stand, those elsewhere included: no summary may speak against one. */
+  /** All rules in force, including those elsewhere: no summary line may contradict one. */
   readonly rules?: readonly string[]
   readonly focus?: string
   readonly language?: string
@@ -48,15 +48,15 @@ export type CompactChoices = {
   /** The documents of the prompt stack. */
   readonly documents?: readonly StackDocument[]
   readonly handleOf?: (callId: CallId) => string | undefined
-  /** The recall handle of the messages that a digest stands for. */
+  /** Returns the recall handle for the messages that a digest replaces. */
   readonly rangeHandleOf?: (covered: Transcript) => string | undefined
-  /** Calls whose results had to be looked up again after an earlier compaction: they are kept whole within their share. */
+  /** Calls whose results had to be looked up again after an earlier compaction: they stay whole, up to a share of the target. */
   readonly favored?: ReadonlySet<CallId>
-  /** What is known of messages that are no longer there to be read: it is carried on. */
+  /** Summary of messages that are not in the request any more: it is carried over. */
   readonly earlier?: Summary
 }
 
-/** Everything a compaction works on. `request` is as it came in; `messages` are its messages, repaired. */
+/** The input of a compaction. `request` is as it came in; `messages` are its messages, repaired. */
 export type CompactTask = {
   readonly format: Format
   readonly request: ModelRequest
@@ -64,8 +64,8 @@ export type CompactTask = {
   readonly meter: Meter
   readonly limits: SizeLimits
   readonly choices: CompactChoices
-  /** What these messages were separated into. */
+  /** The result of separating these messages into infrastructure and conversation. */
   readonly separation: Separation
-  /** Lets others be served between two pieces of work, where there is much of it. */
+  /** Yields to other work between two long steps. */
   readonly pause?: () => Promise<void> | undefined
 }

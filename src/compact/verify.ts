@@ -31,7 +31,7 @@ export type VerifyFailure =
   | { readonly code: "fence-broken" }
   | { readonly code: "line-missing"; readonly line: string }
 
-/** A context as it would go out, or came in. */
+/** A context as it came in or as it would be sent. */
 export type VerifiedContext = {
   readonly messages: Transcript
   readonly infrastructure: Infrastructure
@@ -43,27 +43,32 @@ export type Acceptance = {
   readonly meter: Meter
   readonly limitTokens: number
   readonly pins: readonly PinnedRule[]
-  /** Calls that nobody has answered yet: they stay, whatever goes. */
+  /** Calls without a result: they always stay. */
   readonly waiting: ReadonlySet<CallId>
-  /** Results that the model has not read and that there is room for: they are there whole. */
+  /** Unread results that fit: they have to be present whole. */
   readonly unread: readonly ToolResultPart[]
-  /** Was the middle of the user's latest message left out, because the message alone is larger than the limit? */
+  /** True if the middle of the user's latest message was left out because the message does not fit whole. */
   readonly wordsShortened: boolean
-  /** What the digest promises: acts, words and values. */
+  /** Lines that the digest has to contain: actions, quotes and values. */
   readonly lines: readonly string[]
-  /** What the rules take that were added: nothing else may grow. */
+  /** Tokens of the added rules: nothing else may grow. */
   readonly addedTokens: number
-  /** Were rules to be added, and nothing to shrink? */
+  /** True if rules were only added and nothing was to shrink. */
   readonly onlyAdds: boolean
 }
 
-/** One part of the acceptance test: what is wrong with `after`, given what came in. */
+/** One check of the acceptance test: returns what is wrong with `after`, compared with what came in. */
 type Check = (before: VerifiedContext, after: VerifiedContext, acceptance: Acceptance) => readonly VerifyFailure[]
 
-/** A call by what it asks for. Formats without ids name calls by place, and places change when something before them goes. */
+/**
+ * Identifies a call by tool and input. Formats without ids derive call ids from positions, which change when an earlier message is dropped.
+ */
 const requestOf = ({ tool, input }: ToolCallPart): string => `${tool} ${JSON.stringify(input) ?? ""}`
 
-/** A fault that the context came in with, because the provider holds the other half, is not the compaction's. */
+/**
+ * Finds calls and results without their counterpart. A fault that was there before, because the provider unchanged the other half, is not
+ * reported.
+ */
 const pairFailures: Check = (before, after, { format }) => {
   const adjacent = adjacencyOf[format]
   const faultsOf = ({ messages }: VerifiedContext): readonly TranscriptFault[] =>
@@ -71,9 +76,9 @@ const pairFailures: Check = (before, after, { format }) => {
   const known = new Map<string, number>()
   const found = faultsOf(after)
   if (found.length === 0) return []
-  const nameBefore = faultName(before)
+  const nameBefore = faultNamer(before)
   for (const fault of faultsOf(before)) known.set(nameBefore(fault), (known.get(nameBefore(fault)) ?? 0) + 1)
-  const nameAfter = faultName(after)
+  const nameAfter = faultNamer(after)
   return found
     .filter((fault) => {
       const left = known.get(nameAfter(fault)) ?? 0
@@ -83,8 +88,8 @@ const pairFailures: Check = (before, after, { format }) => {
     .map(({ code, messageId }) => ({ code: "pair-broken", fault: `${code} at ${messageId}` }))
 }
 
-/** What a fault is called in a context and in what became of it. */
-function faultName({ messages }: VerifiedContext): (fault: TranscriptFault) => string {
+/** Returns a function that names a fault the areEqual way before and after the compaction. */
+function faultNamer({ messages }: VerifiedContext): (fault: TranscriptFault) => string {
   const requests = new Map(callsIn(messages).map((call) => [call.callId, requestOf(call)]))
   return ({ code, callId }) => `${code} ${callId === undefined ? "" : (requests.get(callId) ?? callId)}`
 }
@@ -97,23 +102,23 @@ const pinFailures: Check = (_, { messages, infrastructure: { system } }, { pins 
 const wiresOf = (items: readonly { readonly wire?: string }[]): readonly string[] => items.map(({ wire = "" }) => wire)
 
 /**
- * The stack's bytes equal those that came in: system and tools the same, the messages that stand and the documents each there and in
- * order. Later ones may have joined them, now that less stands before the first answer.
+ * Checks that the stack's bytes are unchanged: system and tools identical; the incoming stack messages and documents all present and in
+ * order. Later ones may have joined them, because less comes before the first answer now.
  */
 const stackFailures: Check = ({ infrastructure: before }, { infrastructure: after, messages }) => {
-  const same = (one: readonly string[], other: readonly string[]): boolean =>
+  const areEqual = (one: readonly string[], other: readonly string[]): boolean =>
     one.length === other.length && holdsInOrder(other, one)
-  const holds: Readonly<Record<string, boolean>> = {
-    system: same(wiresOf(before.system), wiresOf(after.system)),
-    tools: same(wiresOf(before.tools), wiresOf(after.tools)),
+  const unchanged: Readonly<Record<string, boolean>> = {
+    system: areEqual(wiresOf(before.system), wiresOf(after.system)),
+    tools: areEqual(wiresOf(before.tools), wiresOf(after.tools)),
     messages: holdsInOrder(wiresOf(after.messages), wiresOf(before.messages)),
-    // Alone in its turn a document reads like the user's own words: it is looked for among all of them.
+    // A document alone in its message looks like the user's own words, so documents are looked for among all user messages.
     documents: holdsInOrder(
       messages.filter(({ role }) => role === "user").flatMap(({ parts }) => parts.map(textOrWire)),
       before.documents.map(({ part }) => textOrWire(part)),
     ),
   }
-  return Object.entries(holds).flatMap(([piece, isHeld]) => (isHeld ? [] : { code: "stack-changed", piece }))
+  return Object.entries(unchanged).flatMap(([piece, isHeld]) => (isHeld ? [] : { code: "stack-changed", piece }))
 }
 
 function holdsInOrder(
@@ -129,7 +134,7 @@ function holdsInOrder(
   return found === some.length
 }
 
-/** The user's latest words, without what came with them. */
+/** Returns the parts of the user's latest message that the user wrote, without injected data. */
 export function latestWords(messages: Transcript): readonly Part[] | undefined {
   const at = latestSpoken(messages)
   const message = at === undefined ? undefined : messages[at]
@@ -137,19 +142,19 @@ export function latestWords(messages: Transcript): readonly Part[] | undefined {
 }
 
 const latestFailures: Check = (before, after, { wordsShortened }) => {
-  const said = latestWords(before.conversation)?.map(textOrWire)
-  if (said === undefined) return []
+  const words = latestWords(before.conversation)?.map(textOrWire)
+  if (words === undefined) return []
   const isSame = (text: string, wanted: string): boolean => text === wanted || (wordsShortened && isCutOf(text, wanted))
   const stands = after.messages.some(
-    ({ role, parts }) => role === "user" && holdsInOrder(parts.map(textOrWire), said, isSame),
+    ({ role, parts }) => role === "user" && holdsInOrder(parts.map(textOrWire), words, isSame),
   )
   return stands ? [] : [{ code: "latest-user-message-missing" }]
 }
 
-/** How much of either end of a shortened message has to be there. */
+/** Minimum length in characters of either end of a shortened message. */
 const leastEndLength = 40
 
-/** Is this a text with a marker in place of its middle? */
+/** True if the text is the whole one with a marker in place of its middle. */
 function isCutOf(text: string, whole: string): boolean {
   const [head = "", ...rest] = text.split("\n[… ")
   const tail = rest.at(-1)?.split("]\n").at(-1) ?? ""
@@ -157,7 +162,7 @@ function isCutOf(text: string, whole: string): boolean {
   return isLong && whole.startsWith(head) && whole.endsWith(tail)
 }
 
-/** The calls that wait stand at the end, as they came, among those that were made with them. */
+/** Checks that the pending calls are still at the end, in their order, among the calls made with them. */
 const pendingFailures: Check = (before, after, { waiting }) => {
   if (waiting.size === 0) return []
   const calls = callsIn(before.messages)
@@ -173,24 +178,27 @@ const pendingFailures: Check = (before, after, { waiting }) => {
   })
 }
 
-/** Ids may be made up from places, so a result is found by what it says. */
+/** Checks that unread results are present whole. They are compared by content, because ids may be derived from positions. */
 const unreadFailures: Check = (_, { messages }, { unread }) => {
   if (unread.length === 0) return []
-  const sayAll = ({ content }: ToolResultPart): string => content.map(textOrWire).join("\n")
+  const fullText = ({ content }: ToolResultPart): string => content.map(textOrWire).join("\n")
   const shown = new Set(
-    messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-result" ? sayAll(part) : []))),
+    messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-result" ? fullText(part) : []))),
   )
-  return unread.flatMap((result) => (shown.has(sayAll(result)) ? [] : { code: "unread-cut", callId: result.callId }))
+  return unread.flatMap((result) => (shown.has(fullText(result)) ? [] : { code: "unread-cut", callId: result.callId }))
 }
 
 const tokensOf = (messages: Transcript, meter: Meter): number =>
   messages.reduce((total, message) => total + meter.message(message), 0)
 
-/** What a context takes beside the prompt stack. */
+/** Tokens of a context outside the prompt stack. */
 export const tokensOutsideStack = (context: VerifiedContext, meter: Meter): number =>
   tokensBeside(context, context, meter)
 
-/** What a context takes beside the stack that came in: system messages that join it because the first answer is gone still take room. */
+/**
+ * Tokens of a context outside the stack that came in: system messages that join the stack later, because the first answer was dropped,
+ * still count.
+ */
 export function tokensBeside({ infrastructure }: VerifiedContext, { messages }: VerifiedContext, meter: Meter): number {
   return tokensOf(messages, meter) - tokensOf(infrastructure.messages, meter)
 }
@@ -229,7 +237,7 @@ const checks: readonly Check[] = [
 ]
 
 /**
- * The acceptance test: everything that must hold of a compacted context before anyone sees it. `after` is what a reader of the
- * outgoing body finds, not what we meant to write.
+ * The acceptance test: everything that must hold for a compacted context before it is used. `after` is decoded from the outgoing body, not
+ * what we meant to write.
  */
 export const verify: Check = (before, after, acceptance) => checks.flatMap((check) => check(before, after, acceptance))

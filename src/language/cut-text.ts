@@ -1,18 +1,18 @@
-/** A place in a text that does not split a character in two: this one, or the one before it. */
+/** Returns this offset, or the one before it if it is inside a surrogate pair. */
 const characterEdge = (text: string, at: number): number =>
   at > 0 && (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 ? at - 1 : at
 
-/** The start of a text, at most `max` characters. */
+/** Returns the start of a text, at most `max` characters. */
 export const startOfText = (text: string, max: number): string =>
   text.length <= max ? text : text.slice(0, characterEdge(text, Math.max(0, max)))
 
-/** A text of at most `max` characters: its start, with `…` behind it where something is left out. */
+/** Cuts a text to at most `max` characters: its start, followed by `…` if anything is left out. */
 export const clipText = (text: string, max: number): string =>
   text.length <= max ? text : `${startOfText(text, max - 1).trimEnd()}…`
 
 /**
- * Head and tail of a text, `keep` characters together, with a note between them on how many are left out. `headShare` of what is kept is
- * the head.
+ * Returns head and tail of a text, `keep` characters together, with a note between them on how many are left out. `headShare` is the head's
+ * share of what is kept.
  */
 export function cutMiddle(
   text: string,

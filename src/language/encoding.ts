@@ -1,6 +1,6 @@
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-/** What each sign of the alphabet stands for, and 255 for what is none. */
+/** The value of each character of the alphabet, 255 for any other. */
 const sextets: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
   const sign = String.fromCharCode(code)
   const value = sign === "-" ? 62 : sign === "_" ? 63 : alphabet.indexOf(sign)
@@ -12,13 +12,13 @@ const nibbles: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
   return Number.isNaN(value) ? 255 : value
 })
 
-/** Bytes as UTF-8 text; what is none shows as the replacement character, which no readable text has. */
+/** Decodes bytes as UTF-8; invalid ones become the replacement character, which no readable text has. */
 function textOfBytes(bytes: readonly number[]): string {
-  const signs: string[] = []
+  const characters: string[] = []
   for (let at = 0; at < bytes.length; ) {
     const lead = bytes[at] ?? 0
     if (lead < 0x80) {
-      signs.push(String.fromCharCode(lead))
+      characters.push(String.fromCharCode(lead))
       at++
       continue
     }
@@ -26,29 +26,29 @@ function textOfBytes(bytes: readonly number[]): string {
     const tail = bytes.slice(at + 1, at + 1 + Math.max(0, more))
     const whole = more >= 0 && tail.length === more && tail.every((byte) => (byte & 0xc0) === 0x80)
     const code = tail.reduce((sum, byte) => (sum << 6) | (byte & 0x3f), more <= 0 ? lead : lead & (0x3f >> more))
-    signs.push(whole && code <= 0x10ffff ? String.fromCodePoint(code) : "\ufffd")
+    characters.push(whole && code <= 0x10ffff ? String.fromCodePoint(code) : "\ufffd")
     at += whole ? more + 1 : 1
   }
-  return signs.join("")
+  return characters.join("")
 }
 
-/** Bytes of ASCII that prose or one more blob is made of. */
-const prosaic: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
+/** ASCII characters that occur in prose or in another encoded blob. */
+const proseCharacters: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
   Number(/[\w+/= \n.,!?:;'"-]/.test(String.fromCharCode(code))),
 )
-/** Of readable text no more than this share is anything else. */
-const maxOdd = 0.15
+/** Maximum share of other bytes in readable text. */
+const maxOtherShare = 0.15
 
-/** The bytes of what is looked at, used again for the next. */
-let scratch = new Uint8Array(256)
+/** Buffer for the decoded bytes, reused. */
+let buffer = new Uint8Array(256)
 
 /**
- * Is it certain, without decoding all of it, that a stretch of base64 or hexadecimal digits holds no text? Names and paths in code look like
- * base64, and most of them are ruled out here. Bytes beyond ASCII count as text where they form a character.
+ * True if a run of base64 or hex digits certainly holds no text, without decoding it to a string. Names and paths in code look like base64,
+ * and most of them are ruled out here. Bytes beyond ASCII count as text if they form a character.
  */
 export function isNoise(blob: string, isHex: boolean): boolean {
   const [values, width] = isHex ? [nibbles, 4] : [sextets, 6]
-  if (scratch.length < blob.length) scratch = new Uint8Array(2 * blob.length)
+  if (buffer.length < blob.length) buffer = new Uint8Array(2 * blob.length)
   let [held, bits, bytes] = [0, 0, 0]
   for (let at = 0; at < blob.length; at++) {
     const value = values[blob.charCodeAt(at)] ?? 255
@@ -57,19 +57,19 @@ export function isNoise(blob: string, isHex: boolean): boolean {
     bits += width
     if (bits < 8) continue
     bits -= 8
-    scratch[bytes++] = (held >> bits) & 0xff
+    buffer[bytes++] = (held >> bits) & 0xff
   }
   let odd = 0
   for (let at = 0; at < bytes; ) {
-    const length = signLength(scratch, bytes, at)
-    if (length === 0 || (length === 1 && prosaic[scratch[at] ?? 0] === 0)) odd++
+    const length = characterLength(buffer, bytes, at)
+    if (length === 0 || (length === 1 && proseCharacters[buffer[at] ?? 0] === 0)) odd++
     at += Math.max(1, length)
   }
-  return odd > bytes * maxOdd + 1e-9
+  return odd > bytes * maxOtherShare + 1e-9
 }
 
-/** Bytes of the sign of UTF-8 that starts at a place, or zero if none does. */
-function signLength(bytes: Uint8Array, count: number, at: number): number {
+/** Returns the length in bytes of the UTF-8 character at an offset, or 0 if there is none. */
+function characterLength(bytes: Uint8Array, count: number, at: number): number {
   const lead = bytes[at] ?? 0
   if (lead < 0x80) return 1
   const more = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : -1
@@ -100,7 +100,7 @@ export function decodeHex(blob: string): string {
   return textOfBytes(pairs.map((pair) => Number.parseInt(pair, 16)))
 }
 
-/** Each value of a query stands on a line of its own, as the reader of the query takes it. */
+/** Decodes a URL; each value of a query is put on its own line, as the server reads it. */
 export function decodeUrl(blob: string): string {
   return blob
     .replaceAll("+", " ")
@@ -110,14 +110,14 @@ export function decodeUrl(blob: string): string {
     )
 }
 
-/** ROT13: the letter thirteen places on. */
+/** Decodes ROT13, which shifts each letter by thirteen. */
 export const rotate = (text: string): string =>
   text.replace(/[a-z]/gi, (letter) => {
     const base = letter <= "Z" ? 65 : 97
     return String.fromCharCode(((letter.charCodeAt(0) - base + 13) % 26) + base)
   })
 
-/** Decode percent-escapes; return the text unchanged if that fails. */
+/** Decodes percent-escapes; returns the text unchanged if that fails. */
 export function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text)

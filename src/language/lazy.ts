@@ -1,4 +1,4 @@
-/** A value that is made when it is first asked for, so that importing the package does not pay for what a program may never use. */
+/** Returns a function that computes a value on first use, so that importing the package costs nothing for what a program may never use. */
 export function lazy<Made>(make: () => Made): () => Made {
   let made: { readonly value: Made } | undefined
   return () => {
@@ -7,10 +7,10 @@ export function lazy<Made>(make: () => Made): () => Made {
   }
 }
 
-/** What a pattern is asked for. */
+/** The part of `RegExp` that a lazy pattern offers. */
 export type LazyPattern = Pick<RegExp, "test" | "exec" | "source">
 
-/** A regular expression that is made at its first use: one with a list of words between classes of Unicode takes up to three milliseconds. */
+/** A regular expression that is compiled on first use: one with a list of words between Unicode classes takes up to three milliseconds. */
 export function lazyPattern(source: string, flags = ""): LazyPattern {
   const pattern = lazy(() => new RegExp(source, flags))
   return { source, test: (text) => pattern().test(text), exec: (text) => pattern().exec(text) }

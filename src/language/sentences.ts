@@ -1,9 +1,9 @@
 import type { Span } from "../message/message.ts"
 import { capitals, isAsciiLetter, letters, smalls } from "./letters.ts"
 
-/** Signs that may end a sentence or a line: looked for with a pattern, which goes through a string faster than a loop does. */
+/** Matches characters that may end a sentence or a line. A regular expression scans a string faster than a loop. */
 const stopSign = /[.!?…。！？\\\r\n]/g
-/** A stop, one of the full-width ones that end a sentence whatever follows, a line end, and one that is written out. */
+/** Kinds of ends: a stop, a full-width stop, which always ends a sentence, a line end, and an escaped line end. */
 const [stop, wideStop, lineEnd, backslash] = [1, 2, 3, 4]
 
 function stopKind(code: number): number {
@@ -13,12 +13,12 @@ function stopKind(code: number): number {
 }
 const isStop = (code: number): boolean => code === 0x2e || code === 0x21 || code === 0x3f || code === 0x2026
 
-/** What closes behind a stop, and behind a full-width one; so many signs at most. */
+/** Closing characters that may follow a stop, and a full-width stop, and the maximum number of them. */
 const closing: ReadonlySet<number> = new Set([...`"')*”’»\`]`].map((sign) => sign.charCodeAt(0)))
 const wideClosing: ReadonlySet<number> = new Set([..."”’」』）"].map((sign) => sign.charCodeAt(0)))
 const maxClosing = 8
 
-/** Where the stop or line end at a place ends, with what closes behind it; that place if none is there. */
+/** Returns the end of the stop or line end at an offset, with the closing characters after it; the offset itself if there is none. */
 function stopEnd(text: string, at: number, limit: number, kind: number): number {
   if (kind === lineEnd) return text.charCodeAt(at) === 0x0a ? at + 1 : startsAt(text, "\r\n", at, limit)
   if (kind === backslash) return Math.max(startsAt(text, "\\n", at, limit), startsAt(text, "\\r\\n", at, limit))
@@ -31,7 +31,10 @@ function stopEnd(text: string, at: number, limit: number, kind: number): number 
 const startsAt = (text: string, signs: string, at: number, limit: number): number =>
   at + signs.length <= limit && text.startsWith(signs, at) ? at + signs.length : at
 
-/** A stop behind these is no end: single letters, usual abbreviations, German ordinals, and a number that the sentence starts with. */
+/**
+ * Matches what a stop follows without ending a sentence: single letters, common abbreviations, German ordinals, and a number at the start
+ * of the sentence.
+ */
 const noEnd = new RegExp(
   `^\\W*\\d{1,3}$|\\b(?:am|vom|zum|der|den|dem|die|das|bis|im|seit) \\d{1,2}$|(?:^|[\\s(])(?:[${capitals}]|e\\.?g|i\\.?e|etc|vs|cf|Mr|Ms|Mrs|Dr|Inc|approx|incl|resp|p\\. ?ej|z\\. ?B|Sr|Sra)$`,
 )
@@ -39,21 +42,21 @@ const noEnd = new RegExp(
 /** "No. 5" and "law no. 1" are numbers, "No. Leave it" are two sentences. */
 const numero = /(?:^|[\s(])No$|\p{L} no$/u
 
-/** A line shorter than this ends its sentence: nobody wraps that early. */
+/** A shorter line ends its sentence, because nobody wraps that early. */
 const wrapLength = 46
 
-/** So does one longer than this: nobody wraps that late. */
+/** A longer line does so too, because nobody wraps that late. */
 const maxWrapLength = 140
 
-/** What runs on without a stop is read in pieces of this length: no rule is longer. */
+/** Maximum length: text without a stop is split into pieces of this length, because no rule is longer. */
 const maxSentence = 2000
 
-/** The sentences of a stretch of a text, in order and trimmed. One pass. */
+/** Returns the sentences of a span of a text, in order and trimmed. One pass. */
 export function sentencesIn(text: string, span: Span): readonly Span[] {
   const sentences: Span[] = []
   let start = span.start
   let lineStart = span.start
-  let typed: boolean | undefined
+  let isCasual: boolean | undefined
   const take = (end: number): void => {
     for (; start < end; start += maxSentence) {
       const found = trimmed(text, { start, end: Math.min(end, start + maxSentence) })
@@ -74,11 +77,11 @@ export function sentencesIn(text: string, span: Span): readonly Span[] {
     if (end === span.end) break
     if (kind === wideStop) take(end)
     else if (kind === stop) {
-      typed ??= isTyped(own)
-      if (endsSentence(text, start, at, end, typed)) take(end)
+      isCasual ??= isCasualTyping(own)
+      if (endsSentence(text, start, at, end, isCasual)) take(end)
     } else {
-      typed ??= isTyped(own)
-      if ((typed && isStop(text.charCodeAt(at - 1))) || endsLine(text, lineStart, at, end)) take(end)
+      isCasual ??= isCasualTyping(own)
+      if ((isCasual && isStop(text.charCodeAt(at - 1))) || endsLine(text, lineStart, at, end)) take(end)
       lineStart = end
     }
   }
@@ -87,10 +90,10 @@ export function sentencesIn(text: string, span: Span): readonly Span[] {
 }
 
 /**
- * Someone who types without capital letters ends a sentence with a stop all the same, though the first word be one that the keyboard or anger
- * put in capitals.
+ * True if the writer uses no capital letters: a stop then ends a sentence before a small letter too, even if the first word happens to be
+ * in capitals.
  */
-function isTyped(text: string): boolean {
+function isCasualTyping(text: string): boolean {
   const capitals = text.match(capitalBehindStop)?.length ?? 0
   const isSmallFirst = smallFirst.test(text)
   if (isSmallFirst && capitals === 0) return true
@@ -102,7 +105,7 @@ const smallFirst = new RegExp(`^(?:\\d{1,2}[.,:;)]?\\s)?\\W{0,4}[${smalls}]`)
 const capitalBehindStop = new RegExp(`[.!?]\\s+[${capitals}](?:[${smalls}]|\\s[${smalls}])`, "g")
 const smallBehindStop = new RegExp(`[${smalls}]{4}[.!?]\\s+[${smalls}]`, "g")
 
-/** Is the sign at a place a small letter? Only signs outside of ASCII are looked up. */
+/** True if the character at an offset is a small letter. Only characters beyond ASCII need a conversion. */
 function isSmallAt(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
   if (code < 0x80) return code >= 0x61 && code <= 0x7a
@@ -112,64 +115,72 @@ function isSmallAt(text: string, at: number): boolean {
 
 const fullStop = 0x2e
 
-function endsSentence(text: string, start: number, at: number, end: number, typed: boolean): boolean {
+function endsSentence(text: string, start: number, at: number, end: number, isCasual: boolean): boolean {
   const isBehindBlank = end < text.length && isBlank(text, end)
   if (end < text.length && !isBehindBlank && !isEscapedBlank(text, end)) return false
-  // "Put [?] behind a word that nobody can read" is about the sign.
+  // "Put [?] behind a word that nobody can read" is about the character.
   if (/[[(]/.test(text.charAt(at - 1)) && end > at + 1) return false
   const isFullStop = text.charCodeAt(at) === fullStop
-  const before = isFullStop && mayShorten(text, start, at) ? text.slice(Math.max(start, at - 8), at) : ""
+  const before = isFullStop && mayBeAbbreviation(text, start, at) ? text.slice(Math.max(start, at - 8), at) : ""
   if (before !== "" && (noEnd.test(before) || (numero.test(before) && /^\s*\d/.test(text.slice(end, end + 4)))))
     return false
-  if (isFullStop && end === at + 1 && (typed || begins(text, end + 1)) && isShortWord(text, start, at)) return true
-  if (isFullStop && end === at + 1 && at - start >= 3 && (typed || begins(text, end + 1))) {
-    if (shortened.test(text.slice(Math.max(start, at - 8), at))) return false
+  if (isFullStop && end === at + 1 && (isCasual || startsSentence(text, end + 1)) && isShortWord(text, start, at))
+    return true
+  if (isFullStop && end === at + 1 && at - start >= 3 && (isCasual || startsSentence(text, end + 1))) {
+    if (abbreviation.test(text.slice(Math.max(start, at - 8), at))) return false
     const isWord = isSmallAt(text, at - 1) && isSmallAt(text, at - 2)
-    if (isWord && (isSmallAt(text, at - 3) || begins(text, end + 1))) return true
+    if (isWord && (isSmallAt(text, at - 3) || startsSentence(text, end + 1))) return true
     if (endsInNumber.test(text.slice(Math.max(start, at - 8), at))) return true
   }
   return !isFullStop || !isBehindBlank || !isSmallAt(text, end + 1)
 }
 
-/** "no. dont touch that", "ok. go on": a sentence of one short word. */
+/** True for a sentence of one short word: "no. dont touch that", "ok. go on". */
 const isShortWord = (text: string, start: number, at: number): boolean =>
   at - start <= 4 && /^\s*(?:no|ok|hm|nö|oh|so|si|ya|na)$/i.test(text.slice(start, at))
 
-/** Words that a sentence begins with, however it is typed, and abbreviations that they may follow. */
-function begins(text: string, at: number): boolean {
-  beginning.lastIndex = at
-  return beginning.test(text)
+/**
+ * True if a word at this offset starts a sentence, however it is typed. Abbreviations that may come before such a word are in
+ * `abbreviation`.
+ */
+function startsSentence(text: string, at: number): boolean {
+  sentenceStart.lastIndex = at
+  return sentenceStart.test(text)
 }
-const beginning = new RegExp(
+const sentenceStart = new RegExp(
   `(?:${[
     "oh|also|btw|always|never|dont|don['’]t|please|pls|from (?:now|here) on|going forward|ab (?:jetzt|sofort|heute)",
     "à partir de maintenant|dorénavant|de ahora en adelante|a partir de (?:ahora|agora)|d['’]ora in poi|vanaf nu|från och med nu",
   ].join("|")})(?![\\p{L}-])`,
   "uy",
 )
-const shortened =
+const abbreviation =
   /(?:^|[^\p{L}])(?:min|max|avg|fig|eq|ca|al|misc|tel|ext|vol|dept|usw|bzw|evtl|ggf|inkl|zzgl|approx|resp|incl)$/iu
 
-/** A number of a ticket or a year, or a bracket: no ordinal, behind which a stop ends nothing. */
+/** Matches a ticket number, a year or a bracket: not an ordinal, after which a stop ends nothing. */
 const endsInNumber = /(?:\d{3}|[a-zA-Z]-?\d{1,2}|[)\]])$/
 
-/** A line end that is written out, as in "\\n". */
+/** True for an escaped line end, as in "\\n". */
 const isEscapedBlank = (text: string, at: number): boolean => {
   const next = text.charCodeAt(at + 1)
   return text.charCodeAt(at) === 0x5c && (next === 0x6e || next === 0x72)
 }
 
-/** Signs of the longest abbreviation, without its stop. */
-const maxShortened = 6
+/** Maximum length of an abbreviation without its stop. */
+const maxAbbreviation = 6
 
-/** Can `noEnd` stand before a stop? Only numbers and short words can: a longer word is told from them by its letters alone. */
-function mayShorten(text: string, start: number, at: number): boolean {
-  if (at - start <= maxShortened) return true
-  for (let back = at - 1; back >= at - maxShortened - 1; back--) if (!isAsciiLetter(text.charCodeAt(back))) return true
+/**
+ * False if `noEnd` cannot match before a stop: it only matches numbers and short words, and a longer word is recognized by its letters
+ * alone.
+ */
+function mayBeAbbreviation(text: string, start: number, at: number): boolean {
+  if (at - start <= maxAbbreviation) return true
+  for (let back = at - 1; back >= at - maxAbbreviation - 1; back--)
+    if (!isAsciiLetter(text.charCodeAt(back))) return true
   return false
 }
 
-/** Does the line end its sentence, or was it wrapped? */
+/** True if the line ends its sentence, false if it was wrapped. */
 function endsLine(text: string, lineStart: number, at: number, next: number): boolean {
   const before = text.slice(Math.max(lineStart, at - 400), at).trim()
   const after = text.slice(next, next + 60).trimStart()
@@ -180,7 +191,7 @@ function endsLine(text: string, lineStart: number, at: number, next: number): bo
   return before.length < (wide ? wrapLength / 2 : wrapLength) || labelled.test(after)
 }
 
-/** Is the first line of a text a sentence by itself? */
+/** True if the first line of a text is a sentence by itself. */
 function isSentence(text: string): boolean {
   const [line = ""] = text.trimStart().split("\n", 1)
   return /[.!?]\s*$/.test(line) && capitalFirst.test(line) && line.trim().split(" ", 4).length === 4
@@ -209,12 +220,15 @@ function isBlank(text: string, at: number): boolean {
 const letter = new RegExp(`[${letters}]`)
 
 type CutOptions = {
-  /** Is what stands at a place an end? `start` is where the stretch began. */
+  /** Decides whether a match is an end. `start` is the start of the current piece. */
   readonly isEnd?: (signs: string, at: number, start: number) => boolean
   readonly maxLength?: number
 }
 
-/** A text cut behind each end: for what is no prose, such as a folded text or a line of a list. Longer stretches are cut again. */
+/**
+ * Splits a text after each match of `ends`: for text that is not prose, such as a normalized text or a list item. Longer pieces are split
+ * again.
+ */
 export function cutBehind(
   text: string,
   ends: RegExp,

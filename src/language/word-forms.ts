@@ -3,50 +3,51 @@ import { anyOf } from "./word-lists.ts"
 import lists from "./words.json" with { type: "json" }
 
 /**
- * Words in their other forms, and words that say nothing by themselves: for searching in any of the languages most used with agents. Terms
- * are in lower case and without accents, as `searchTerms` makes them.
+ * Stemming and stop words, for searching in the languages most used with agents. Terms are in lower case and without accents, as
+ * `searchTerms` makes them.
  */
 
-/** A set of words, written as lines with a blank between the words. */
+/** Makes a set of words from lines with a blank between the words. */
 export const wordSet = (...lines: readonly string[]): ReadonlySet<string> =>
   new Set(lines.flatMap((line) => line.split(" ")))
 
-/** Such a set under each name of a table. */
+/** Makes such a set for each name of a table. */
 export const wordSetsOf = <Name extends string>(table: Readonly<Record<Name, string | readonly string[]>>) =>
   entriesOf(table).map(([name, words]) => [name, wordSet(...[words].flat())] as const)
 
-/** Each pattern of a table with the name that it stands under. */
+/** Returns each pattern of a table with its name. */
 export const namedPatterns = <Name extends string>(table: Readonly<Record<Name, readonly RegExp[]>>) =>
   entriesOf(table).flatMap(([name, patterns]) => patterns.map((pattern) => [name, pattern] as const))
 
-/** A name in code as words in lower case: `getUserDetails`, `get-user-details` and `GET_USER_DETAILS` are the same three. */
+/** Splits a name in code into words in lower case: `getUserDetails`, `get-user-details` and `GET_USER_DETAILS` give the same three. */
 export const nameWords = (name: string): readonly string[] =>
   name
     .replace(/([a-z\d])([A-Z])/g, "$1 $2")
     .toLowerCase()
     .match(/[a-z\d]+/g) ?? []
 
-/** Is this a word of grammar or courtesy, which says nothing about what is looked for? */
+/** True for a word of grammar or courtesy, which says nothing about what is searched for. */
 export const isStopWord = (term: string): boolean => stopWords.has(term)
 
 const stopWords = wordSet(lists.stopWords)
 
-/** Endings of Latin scripts, longest first: plurals, cases, tenses and nouns made of verbs. */
+/** Matches endings in Latin script, longest first: plurals, cases, tenses and nouns made of verbs. */
 const latin = new RegExp(`${anyOf(lists.latinEndings)}$`)
 
-/** Endings of nouns, adjectives and verbs in Cyrillic. */
+/** Matches endings of nouns, adjectives and verbs in Cyrillic. */
 const cyrillic = new RegExp(`${anyOf(lists.cyrillicEndings)}$`)
 
-/** Shorter words have no stem: they are found as they are. */
+/** Minimum length of a word that is stemmed. */
 const leastLength = 3
-/** What has to be left of a word. */
+/** Minimum length of a stem. */
 const leastStem = 3
-/** A stem is cut here: a longer word is told by its beginning, and languages that write words together differ behind it. */
+/** Maximum length of a stem: a longer word is recognized by its beginning, and compound words differ after it. */
 const maxStem = 8
 
 /**
- * What a word has in common with its other forms: `refunds`, `refunded` and `refunding` have the same stem. It is meant for finding: words
- * of different meaning may share one, so a hit by stem counts less than one by the word. Undefined for what has no forms, such as an id.
+ * Returns what a word has in common with its other forms: `refunds`, `refunded` and `refunding` have the same stem. Meant for searching:
+ * words of different meaning may share a stem, so a match by stem counts less than one by word. Undefined for a term without forms, such as
+ * an id.
  */
 export function stemOf(term: string): string | undefined {
   const isLatin = /^[a-zæœøłđþð]+$/.test(term)

@@ -1,9 +1,9 @@
 /**
- * Word lists stand in a JSON file beside their reader, as arrays of lines of some hundred characters. For a pattern the words have `|`
- * between them, and a word may bring its other forms as a pattern has them (`users?`, `polic(?:y|ies)`). For a set of words they have a
- * blank between them: `wordSet` of word-forms.ts.
+ * Word lists are kept in a JSON file next to their reader, as arrays of lines of about a hundred characters. For a pattern the words are
+ * separated by `|`, and a word may include its other forms as a regular expression (`users?`, `polic(?:y|ies)`). For a set of words they
+ * are separated by blanks: `wordSet` in word-forms.ts.
  */
 type WordList = string | readonly string[]
 
-/** Any of the words of these lists, or any of these pieces, as a part of a pattern. */
+/** Returns the source of a pattern that matches any word of these lists, or any of these alternatives. */
 export const anyOf = (...lists: readonly WordList[]): string => `(?:${lists.flat().join("|")})`

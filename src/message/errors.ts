@@ -4,7 +4,7 @@ import words from "./problems.json" with { type: "json" }
 /** Why the file or folder of a store cannot be used. */
 export type StoreCause = Words<"permission read-only not-a-folder not-a-file full missing name open-files disk other">
 
-/** Everything that can go wrong by no fault of ours. A bug is an assertion, never one of these. */
+/** All expected failures. A bug is an assertion, never one of these. */
 export type Problem =
   | { readonly code: "json-invalid"; readonly offset: number; readonly reason: string }
   | { readonly code: "json-too-deep"; readonly offset: number; readonly limit: number }
@@ -34,7 +34,7 @@ export type Problem =
       readonly floorTokens: number
       readonly windowTokens: number
       readonly largest: string
-      /** All of it, piece by piece. */
+      /** All pieces of the floor, each with its size. */
       readonly pieces?: readonly { readonly name: string; readonly tokens: number }[]
     }
   | {
@@ -52,7 +52,7 @@ export type Problem =
       readonly code: "store-unavailable"
       readonly store: string
       readonly reason: string
-      /** The file or folder that is in the way, for a store of files. */
+      /** The file or folder that causes the problem, for a store of files. */
       readonly path?: string
       readonly cause?: StoreCause
     }
@@ -84,11 +84,11 @@ export type Problem =
       readonly code: "policy-invalid"
       readonly policy: string
       readonly line?: number
-      /** Not given where the file or folder itself is the fault, and `found` says how: "does not exist". */
+      /** Absent if the file or folder itself is the fault and `found` says how: "does not exist". */
       readonly expected?: string
       readonly found: string
     }
-  /** Rules or policies in force came from a folder that is gone, or rest on keys that were in it. */
+  /** The folder of the rules or policies in force, or of the keys that they depend on, is gone. */
   | { readonly code: "policy-missing"; readonly directory: string; readonly found: string }
   | { readonly code: "command-refused"; readonly reason: CommandRefusal; readonly found: string }
   | { readonly code: "key-invalid"; readonly key: string; readonly expected: string }
@@ -103,7 +103,7 @@ export type Problem =
   | { readonly code: "gateway-busy"; readonly what: string; readonly limit: number }
   | { readonly code: "gateway-fault" }
 
-/** Why a signed command was not obeyed. */
+/** Why a signed command was rejected. */
 export type CommandRefusal =
   Words<"malformed key-unknown signature-wrong audience-wrong sequence-used expired not-yet-valid impossible">
 
@@ -114,7 +114,7 @@ export type Advice = { readonly sentence: string; readonly next: string }
 
 type Describe = { readonly [Code in Problem["code"]]: (problem: Extract<Problem, { code: Code }>) => Advice }
 
-/** Problems whose words depend on more than the values of their fields. */
+/** Problems whose text depends on more than the values of their fields. */
 const describers = {
   "upstream-error": ({ type, message, status }) => ({
     sentence: `The model's API answered with an error${status === undefined ? "" : ` (${status})`}: ${type}: ${message}`,
@@ -126,7 +126,7 @@ const describers = {
   }),
   "option-invalid": ({ option, expected, found }) => ({
     sentence: `The option ${option} is ${found}, where ${expected} was expected.`,
-    // A name with blanks describes something that has none.
+    // An option name with blanks is a description rather than a name.
     next: `Give ${expected}, or leave ${option.includes(" ") ? "it" : option} out.`,
   }),
   "store-full": (problem) => ({
@@ -176,11 +176,11 @@ const describers = {
   }),
 } satisfies Partial<Describe>
 
-/** More than one piece, each with what it takes. */
+/** Lists the pieces with their sizes if there is more than one. */
 const pieceWords = (pieces: readonly { readonly name: string; readonly tokens: number }[]): string =>
   pieces.length < 2 ? "" : ` (${pieces.map(({ name, tokens }) => `${name} ${tokens}`).join(", ")})`
 
-/** A store by its path where it has one, else by its kind. */
+/** Names a store by its path if it has one, otherwise by its kind. */
 const storeWords = ({ store, path }: { readonly store: string; readonly path?: string }): string =>
   path === undefined ? `The ${store} store` : `The store at ${path}`
 
@@ -201,13 +201,13 @@ const nextIfUnreachable =
 
 const nextByCause: Readonly<Record<StoreCause, string>> = words.storeCauses
 
-/** The words of all others, in which `{name}` stands for a field. */
+/** The texts of all other problems, in which `{name}` stands for a field. */
 const written: Readonly<Record<Exclude<Problem["code"], keyof typeof describers>, Advice>> = words.problems
 
-/** Say it to a person. */
+/** Describes a problem for a person. */
 export function describe(problem: Problem): Advice {
-  const own = (describers as Partial<Describe>)[problem.code] as ((problem: Problem) => Advice) | undefined
-  if (own !== undefined) return own(problem)
+  const describer = (describers as Partial<Describe>)[problem.code] as ((problem: Problem) => Advice) | undefined
+  if (describer !== undefined) return describer(problem)
   const { sentence, next } = (written as Readonly<Record<string, Advice>>)[problem.code] as Advice
   const fields: Readonly<Record<string, unknown>> = problem
   const filled = (text: string): string =>
@@ -215,7 +215,7 @@ export function describe(problem: Problem): Advice {
   return { sentence: filled(sentence), next: filled(next) }
 }
 
-/** How a problem travels: the one error class of the project. */
+/** The only error class of the project: carries a problem. */
 export class HoldfastError extends Error {
   override readonly name = "HoldfastError"
   readonly problem: Problem
@@ -230,33 +230,33 @@ export function refuseOption(option: string, expected: string, found: string): n
   throw new HoldfastError({ code: "option-invalid", option, expected, found })
 }
 
-/** Refuse an option for the value itself: a text is shown quoted and cut, of an object or a function only that it is one. */
+/** Rejects an option for its value: strings are shown quoted and cut, for an object or function only its type. */
 export function refuseValue(option: string, expected: string, value: unknown): never {
   if (typeof value === "string") refuseOption(option, expected, JSON.stringify(value.slice(0, 80)))
   const isWhole = value === null || (typeof value !== "object" && typeof value !== "function")
   refuseOption(option, expected, isWhole ? String(value) : typeof value)
 }
 
-/** For what goes on without the answer: a Problem is passed over, a bug is not. */
+/** Error handler for callers that can do without the result: ignores a Problem, rethrows a bug. */
 export function ignoreProblem(error: unknown): undefined {
   if (!(error instanceof HoldfastError)) throw error
   return undefined
 }
 
-/** The same where only Problems with these codes are expected. */
+/** The same if only Problems with these codes are expected. */
 export const ignoreCodes =
   (...codes: readonly Problem["code"][]) =>
   (error: unknown): undefined => {
     if (!codes.includes(problemOrThrow(error).code)) throw error
   }
 
-/** The Problem of an expected failure; any other error is a bug and is thrown on. */
+/** Returns the Problem of an expected failure; rethrows any other error, which is a bug. */
 export function problemOrThrow(error: unknown): Problem {
   if (error instanceof HoldfastError) return error.problem
   throw error
 }
 
-/** The value, or nothing where there was a Problem. */
+/** Returns the value, or undefined if there was a Problem. */
 export function unlessProblem<Value>(read: () => Value): Value | undefined {
   try {
     return read()
@@ -265,7 +265,7 @@ export function unlessProblem<Value>(read: () => Value): Value | undefined {
   }
 }
 
-/** Load an optional package, or say which one is missing for what. */
+/** Loads an optional package; throws a Problem that says which one is missing and for what. */
 export async function loadOptional<Module>(
   load: () => Promise<Module>,
   purpose: string,
@@ -279,11 +279,11 @@ export async function loadOptional<Module>(
   }
 }
 
-/** The code of an error of the system, such as ENOENT; undefined for any other error. */
+/** Returns the code of a system error, such as ENOENT; undefined for any other error. */
 export const systemCode = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error ? String(error.code) : undefined
 
-/** The code of an error of the system; any other error is thrown on. */
+/** Returns the code of a system error; rethrows any other error. */
 export function codeOrThrow(error: unknown): string {
   const code = systemCode(error)
   if (code === undefined) throw error

@@ -9,12 +9,12 @@ import {
   textOf,
 } from "./message.ts"
 
-/** What may hide between `<` and a tag's name and still be read as that tag. */
+/** Matches what may be between `<` and a tag's name while it is still read as that tag. */
 const gap = "[\\s/]{0,8}"
 
 const escapeName = (tag: string): string => tag.replace(/[^\w-]/g, "\\$&")
 
-/** Put a text between `<tag …>` and `</tag>` so that nothing in it can close the fence; `unfence` gives the text back verbatim. */
+/** Puts a text between `<tag …>` and `</tag>` so that nothing in it can close the fence; `unfence` restores it verbatim. */
 export function fence(tag: string, text: string, attributes: Readonly<Record<string, string>> = {}): string {
   const name = escapeName(tag)
   const escaped = text
@@ -26,7 +26,7 @@ export function fence(tag: string, text: string, attributes: Readonly<Record<str
   return `<${tag}${written.join("")}>\n${escaped}\n</${tag}>`
 }
 
-/** The text inside a fence of that tag, or nothing if it is not one whole fence. */
+/** Returns the text inside a fence with that tag; undefined if the text is not exactly one fence. */
 export function unfence(tag: string, fenced: string): string | undefined {
   const open = fenced.indexOf(">\n")
   const close = `\n</${tag}>`
@@ -38,7 +38,7 @@ export function unfence(tag: string, fenced: string): string | undefined {
     .replace(new RegExp(`&amp;(?=(?:amp;)*lt;${gap}${name})`, "gi"), "&")
 }
 
-/** A call or result as a text, readable, fenced, and still of its own channel; what a result holds beside text follows it. */
+/** Returns a call or result as readable, fenced text that keeps its channel, followed by a result's images and documents. */
 export function quote(part: ToolCallPart | ToolResultPart): readonly Part[] {
   const text = quoteText(part)
   if (part.type === "tool-call") return [{ type: "text", text, channel: "assistant" }]
@@ -46,13 +46,16 @@ export function quote(part: ToolCallPart | ToolResultPart): readonly Part[] {
   return [{ type: "text", text, channel: "tool" }, ...media.map((item): Part => ({ ...item, channel: "tool" }))]
 }
 
-/** The words of a call or result in the fence that says what they were. */
+/** Returns the text of a call or result in a fence that says which of the two it is. */
 export function quoteText(part: ToolCallPart | ToolResultPart): string {
   const tool = part.type === "tool-call" ? { tool: part.tool } : {}
   return fence(part.type, textOf(part), { call: part.callId, ...tool })
 }
 
-/** Whose words a quotation holds, so that it keeps its channel when it comes back over the wire. Anyone may write one: it only takes trust away. */
+/**
+ * Returns the channel of a quoted call or result, so that it is kept when it comes back over the wire. Anyone may write such a text,
+ * because it can only lower trust.
+ */
 export function quotedChannel(text: string): Channel | undefined {
   if (ownText(text) !== undefined) return "memory"
   if (!text.startsWith("<")) return undefined
@@ -60,29 +63,30 @@ export function quotedChannel(text: string): Channel | undefined {
   return unfence("tool-call", text) === undefined ? undefined : "assistant"
 }
 
-/** Texts that Holdfast puts among the messages: a digest of what is no longer shown, rules that were pinned, or retrieved memory. */
+/** Kinds of texts that Holdfast inserts as messages: a digest of what is no longer shown, pinned rules, or retrieved memory. */
 type OwnText = "digest" | "pins" | "memory"
 
-/** The tag of a digest, and the attribute that tells ours from anyone's. */
+/** The tag of a digest. */
 export const digestTag = "summary"
 export const pinsTag = "pins"
+/** The attribute that marks our own fences. */
 export const ownMark: Readonly<Record<string, string>> = { by: "holdfast" }
 
-/** What a digest says of itself, in its first line. */
+/** First line of a digest, which says what it is. */
 export const digestHeading =
   "Handoff: this stands for earlier messages that are no longer shown. Go on from where they stopped and do not do again what was done. What they held beyond this can be read again with the tools: fetch it rather than answer from memory."
-/** The same where all messages are still shown, and only parts of their results are left out. */
+/** The same if all messages are still shown and only parts of their results are left out. */
 export const partsHeading =
   "Handoff: this tells what results below no longer show. What they held beyond this can be read again with the tools: fetch it rather than answer from memory."
 
-/** The lines between which retrieved memory stands. */
+/** The first and last line of retrieved memory. */
 export const memoryStart = "[RETRIEVED MEMORY START]"
 export const memoryEnd = "[RETRIEVED MEMORY END]"
 
 const opening = /^<(summary|pins(?:-\d{1,3})?) by="holdfast"[^<>\n]{0,200}>\n/
 const closing = /\n<\/(summary|pins(?:-\d{1,3})?)>$/
 
-/** Which of our own texts this is, if it is one whole. Anyone may write such a text: it only takes trust away from it. */
+/** Tells which of our own texts this is, if it is exactly one. Anyone may write such a text, because it can only lower trust. */
 export function ownText(text: string): OwnText | undefined {
   if (text.startsWith(`${memoryStart}\n`) && text.endsWith(`\n${memoryEnd}`)) return "memory"
   if (!text.startsWith("<")) return undefined
@@ -91,7 +95,7 @@ export function ownText(text: string): OwnText | undefined {
   return tag === digestTag ? "digest" : "pins"
 }
 
-/** The channel that a part came in through: what its reader noted, otherwise what its place says. */
+/** Returns the channel of a part: the one that its reader set, otherwise the one that its position implies. */
 export function channelOf(role: Role, part: Part): Channel {
   if (part.channel !== undefined) return part.channel
   if (part.type === "tool-result") return "tool"
@@ -100,7 +104,7 @@ export function channelOf(role: Role, part: Part): Channel {
   return role
 }
 
-/** Does someone speak in this message? Results, injected documents and our own texts are no one's words. */
+/** True if someone speaks in this message. Results, injected documents and our own texts are nobody's words. */
 export const isSpoken = (message: Message): boolean =>
   message.role === "user" && message.parts.some((part) => isSpokenPart(message, part))
 
@@ -109,7 +113,7 @@ export function isSpokenPart({ role }: Message, part: Part): boolean {
   return part.type === "image" && channelOf(role, part) === "user"
 }
 
-/** Where the user spoke last, or nothing. */
+/** Index of the last message in which the user speaks; undefined if there is none. */
 export function latestSpoken(messages: Transcript): number | undefined {
   const at = messages.findLastIndex(isSpoken)
   return at < 0 ? undefined : at

@@ -12,13 +12,13 @@ export type Group = {
   readonly start: number
   readonly end: number
   readonly calls: readonly CallId[]
-  /** Calls of this group that wait for a result, approvals included. */
+  /** Calls of this group without a result, including calls that need approval. */
   readonly pending: readonly CallId[]
 }
 
 const knownGroups = createRecall<readonly Group[]>()
 
-/** Group a transcript. Groups of an earlier call that cannot change any more are reused. */
+/** Groups a transcript. Earlier groups that cannot change any more are reused. */
 export function groupTurns(messages: Transcript, earlier?: readonly Group[]): readonly Group[] {
   if (earlier !== undefined) return groupOn(messages, earlier)
   const known = knownGroups.find(messages)
@@ -28,11 +28,11 @@ export function groupTurns(messages: Transcript, earlier?: readonly Group[]): re
   return groups
 }
 
-/** The groups that end within the first messages. */
+/** Returns the groups that end within the first `length` messages. */
 const groupsWithin = (groups: readonly Group[], length: number): readonly Group[] =>
   groups.slice(0, groups.findLastIndex(({ end }) => end <= length) + 1)
 
-/** `earlier` are the groups of a prefix: only what can still change is looked at again. */
+/** Groups a transcript; `earlier` are the groups of a prefix, of which only those that can still change are computed again. */
 function groupOn(messages: Transcript, earlier: readonly Group[]): readonly Group[] {
   const waiting = earlier.findIndex(({ pending }) => pending.length > 0)
   // If no call waits, only the last group can still grow: the end at -1 leaves it out.
@@ -51,17 +51,20 @@ function groupOn(messages: Transcript, earlier: readonly Group[]): readonly Grou
   return groups
 }
 
-/** Consecutive assistant messages form one group, and so do a call, its result and everything between them. */
+/**
+ * Returns the end of the group at `start`. Consecutive assistant messages form one group, and so do a call, its result and everything
+ * between them.
+ */
 function endOfGroup(messages: Transcript, start: number, reach: ReadonlyMap<number, number>): number {
   let last = start
-  if (isTurnOfAssistant(messages[start])) while (isTurnOfAssistant(messages[last + 1])) last++
+  if (isAssistantTurn(messages[start])) while (isAssistantTurn(messages[last + 1])) last++
   for (let at = start; at <= last; at++) last = Math.max(last, reach.get(at) ?? 0)
   return last + 1
 }
 
-const isTurnOfAssistant = (message: Message | undefined): boolean => message?.role === "assistant" && !isOpaque(message)
+const isAssistantTurn = (message: Message | undefined): boolean => message?.role === "assistant" && !isOpaque(message)
 
-/** A provider's compaction item belongs to no turn. */
+/** True for a provider's compaction item, which belongs to no turn. */
 const isOpaque = ({ parts }: Message): boolean =>
   parts.length > 0 && parts.every((part) => part.type === "opaque" && part.kind.startsWith("compaction"))
 
@@ -88,7 +91,7 @@ type Unanswered = {
   readonly unread: ReadonlySet<CallId>
 }
 
-/** Find the unanswered end. An unfinished response, from message `begun` on, answers nothing. */
+/** Finds the unanswered end. An unfinished response, from message `begun` on, does not count as an answer. */
 export function unansweredIn(
   messages: Transcript,
   groups: readonly Group[] = groupTurns(messages),
@@ -115,11 +118,11 @@ export type Pairing = {
   readonly pairs: readonly { readonly call: PartPlace; readonly result: PartPlace }[]
   /** Calls without a result. */
   readonly open: readonly PartPlace[]
-  /** Results without a call before them, or with one that was answered already. */
+  /** Results without a call before them, or whose call already has a result. */
   readonly orphans: readonly PartPlace[]
 }
 
-/** Match each result with the latest unanswered call of the same id before it. Reading starts at message `from`. */
+/** Pairs each result with the latest unanswered call of the same id before it. Starts at message `from`. */
 export function pairCalls(messages: Transcript, from = 0): Pairing {
   const pairs: { readonly call: PartPlace; readonly result: PartPlace }[] = []
   const orphans: PartPlace[] = []
@@ -142,7 +145,7 @@ export function pairCalls(messages: Transcript, from = 0): Pairing {
   return { pairs, open: [...open.values()].flat(), orphans }
 }
 
-/** The key that a call and its result share: the id, and whether the provider runs the call. */
+/** Returns the key that a call and its result share: the id, and whether the provider runs the call. */
 export const pairKey = ({ callId, kind }: Pick<PartPlace, "callId" | "kind">): string =>
   kind === "provider" ? `provider ${callId}` : `client ${callId}`
 
@@ -150,10 +153,12 @@ function placeOf({ callId, kind }: ToolCallPart | ToolResultPart, message: numbe
   return { callId, message, part, kind }
 }
 
-/** Where results must follow: directly behind the message with the call (`own`), or behind the whole assistant turn with the call (`turn`). */
+/**
+ * Where results have to follow: right after the message with the call (`own`), or after the whole assistant turn with the call (`turn`).
+ */
 export type Adjacency = "own" | "turn"
 
-/** Whether anything between a call and its result does not belong there. One pass over the messages, then O(1) per pair. */
+/** Returns a test whether something between a call and its result does not belong there. One pass over the messages, then O(1) per pair. */
 export function findParted(messages: Transcript, adjacent: Adjacency): (pair: Pairing["pairs"][number]) => boolean {
   // Prefix count of messages that may not be between a call and its result.
   const strange = [0]
@@ -179,7 +184,7 @@ const isAnswers = ({ parts }: Message): boolean => parts.every(({ type }) => typ
 
 const isCalls = ({ parts }: Message): boolean => parts.every(({ type }) => type === "tool-call" || type === "reasoning")
 
-/** Something that no provider should be sent, by name and place. */
+/** A fault that no request to a provider should have, with its position. */
 export type TranscriptFault = {
   readonly code:
     | "call-without-result"
@@ -197,11 +202,11 @@ export type TranscriptFault = {
 }
 
 /**
- * Everything that is wrong with a transcript; nothing for a good one. Calls of the last group may still wait for their results. Of one
- * that was good and goes on, only what is new is looked at.
+ * Returns all faults of a transcript; empty if it is valid. Calls of the last group may still lack their results. If the transcript
+ * continues one that was valid, only what is new is checked.
  */
 export function checkTranscript(messages: Transcript, options: CheckOptions = {}): readonly TranscriptFault[] {
-  if (isStillGood(messages, options)) return []
+  if (isStillValid(messages, options)) return []
   const faults = faultsIn(messages, options)
   if (faults.length === 0) keepFrom(messages, options.adjacent, { ids: new Set(), calls: new Set(), starts: [] }, 0)
   return faults
@@ -244,18 +249,18 @@ function pairFaults(messages: Transcript, { adjacent, ended = false }: CheckOpti
   })
   const orphanCode = (key: string): TranscriptFault["code"] =>
     opened.has(key) ? "result-before-call" : answered.has(key) ? "result-repeated" : "result-without-call"
-  const parted = adjacent === undefined ? [] : pairs.filter(findParted(messages, adjacent))
+  const separated = adjacent === undefined ? [] : pairs.filter(findParted(messages, adjacent))
   return [
     ...abandonedCalls(messages, open, ended).map((place) => fault("call-without-result", place)),
     ...orphans.map((place) => fault(orphanCode(pairKey(place)), place)),
     ...pairs.filter((pair) => isMisplaced(messages, pair)).map(({ result }) => fault("result-misplaced", result)),
     ...messages.filter(isEmpty).map(({ id }): TranscriptFault => ({ code: "message-empty", messageId: id })),
     ...misplacedCalls(messages),
-    ...parted.map(({ result }) => fault("result-not-adjacent", result)),
+    ...separated.map(({ result }) => fault("result-not-adjacent", result)),
   ]
 }
 
-/** The open calls that will get no result: all but those of the last group, if the user has not spoken since. */
+/** Returns the open calls that will get no result: all but those of the last group, if the user has not spoken since. */
 export function abandonedCalls(messages: Transcript, open: readonly PartPlace[], ended: boolean): readonly PartPlace[] {
   if (open.length === 0) return []
   const lastGroup = groupTurns(messages, []).at(-1)?.start ?? 0
@@ -265,13 +270,16 @@ export function abandonedCalls(messages: Transcript, open: readonly PartPlace[],
     return ended ? spoken || relayed.has(at) : spoken && role !== "assistant"
   })
   const waitingFrom = ended ? lastSpoken : Math.max(lastGroup, lastSpoken + 1)
-  // What the provider goes on with, or a person has yet to allow, may wait even in a request.
+  // Calls that the provider continues, or that a person has yet to approve, may be open even in a request.
   return open.filter(
     ({ message, kind }) => message < waitingFrom || (ended && kind !== "provider" && kind !== "approval"),
   )
 }
 
-/** Results come from the user's side; only a provider answers its calls inside the assistant's own turn. */
+/**
+ * True if a result is in the wrong place: results belong in user messages, except for a provider's own calls, which it answers inside the
+ * assistant's turn.
+ */
 export function isMisplaced(messages: Transcript, { call, result }: Pairing["pairs"][number]): boolean {
   const role = messages[result.message]?.role
   return (
@@ -281,7 +289,7 @@ export function isMisplaced(messages: Transcript, { call, result }: Pairing["pai
   )
 }
 
-/** Nothing to say: no parts, or texts without a character. */
+/** True for a message without content: no parts, or only empty texts. */
 export const isEmpty = ({ parts }: Message): boolean => parts.every((part) => part.type === "text" && part.text === "")
 
 function misplacedCalls(messages: Transcript): readonly TranscriptFault[] {
@@ -296,44 +304,47 @@ function misplacedCalls(messages: Transcript): readonly TranscriptFault[] {
 export type CheckOptions = {
   /** Also report results that do not follow their call as the API requires; many providers accept them. */
   readonly adjacent?: Adjacency | undefined
-  /** Nobody will answer any more: a request about to be sent, a finished recording. Otherwise the last calls may still run. */
+  /** No more results will come: a request about to be sent, a finished recording. Otherwise the last calls may still run. */
   readonly ended?: boolean
 }
 
-/** A transcript without a fault, up to a place where a group begins and no call before it waits. */
-type Good = {
+/** A transcript without a fault, up to a position where a group begins and no earlier call is open. */
+type ValidTranscript = {
   readonly adjacent: Adjacency | undefined
   readonly settled: number
-  /** The places where its groups begin, up to the last of them. */
+  /** The indexes at which its groups begin, up to the last of them. */
   readonly starts: readonly number[]
   readonly seen: Seen
 }
 
-/** The ids of messages and calls before that place. The next check extends the same sets; `starts` says which check they belong to. */
+/**
+ * The ids of messages and calls before that position. The next check extends the same sets; `starts` identifies the check that they belong
+ * to.
+ */
 type Seen = { readonly ids: Set<string>; readonly calls: Set<string>; starts: readonly number[] }
 
-const knownGood = createRecall<Good>()
+const knownValid = createRecall<ValidTranscript>()
 
 /**
- * Does a transcript continue one without a fault, without a fault in its new messages? They begin a group and no call before them is open,
- * so nothing earlier can affect them, except an id that is used on both sides. Whether it had `ended` concerns open calls only.
+ * True if a transcript continues a valid one and its new messages have no fault. They start a group and no earlier call is open, so nothing
+ * earlier can affect them, except an id that is used on both sides. `ended` only concerns open calls.
  */
-function isStillGood(messages: Transcript, options: CheckOptions): boolean {
-  const known = knownGood.find(
+function isStillValid(messages: Transcript, options: CheckOptions): boolean {
+  const known = knownValid.find(
     messages,
     ({ adjacent, seen, starts }) => adjacent === options.adjacent && seen.starts === starts,
   )
   if (known === undefined) return false
   const { made, of, common } = known
-  // The message there is the same one: it still begins a group.
+  // The message at that position is the same one, so it still begins a group.
   const from = made.starts.findLast((start) => start < common) ?? 0
   if (from === 0) return false
-  const news = messages.slice(from)
-  if (faultsIn(news, options).length > 0) return false
+  const newMessages = messages.slice(from)
+  if (faultsIn(newMessages, options).length > 0) return false
   const { seen } = made
   note(seen, of.slice(from, made.settled), "delete")
   seen.starts = []
-  const isNew = news.every(({ id, parts }) => !seen.ids.has(id) && parts.every((part) => !isSeen(part, seen)))
+  const isNew = newMessages.every(({ id, parts }) => !seen.ids.has(id) && parts.every((part) => !isSeen(part, seen)))
   if (isNew) keepFrom(messages, options.adjacent, seen, from)
   return isNew
 }
@@ -347,7 +358,7 @@ function keepFrom(messages: Transcript, adjacent: Adjacency | undefined, seen: S
   const settled = last?.start ?? 0
   note(seen, messages.slice(from, settled), "add")
   seen.starts = groups.flatMap(({ start }) => (start <= settled ? start : []))
-  knownGood.keep(messages, { adjacent, settled, starts: seen.starts, seen })
+  knownValid.keep(messages, { adjacent, settled, starts: seen.starts, seen })
 }
 
 function note({ ids, calls }: Seen, messages: Transcript, how: "add" | "delete"): void {

@@ -2,12 +2,12 @@ import type { Message, Part, Transcript } from "./message.ts"
 import { sha256Hex } from "./sha256.ts"
 
 /**
- * A key that stays the same when a client sends a message again: role, text, calls and results. Clients move cache markers, write a
- * text as a list of one or back, and some leave out reasoning; the key ignores all of that.
+ * Returns a key that stays the same when a client sends a message again: role, text, calls and results. Clients move cache markers, switch
+ * between a text and a list of one, and some leave out reasoning; the key ignores all of that.
  */
 export function lineageKey({ role, parts }: Message): string {
-  const said = parts.flatMap((part) => partKey(part))
-  return sha256Hex(JSON.stringify([role, ...said]).toWellFormed()).slice(0, 32)
+  const partKeys = parts.flatMap((part) => partKey(part))
+  return sha256Hex(JSON.stringify([role, ...partKeys]).toWellFormed()).slice(0, 32)
 }
 
 function partKey(part: Part): readonly unknown[] {
@@ -28,7 +28,7 @@ function partKey(part: Part): readonly unknown[] {
   }
 }
 
-/** Objects with sorted keys: clients parse arguments and write them again. */
+/** Sorts the keys of objects, because clients parse and rewrite arguments. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== "object" || value === null) return value
@@ -45,7 +45,7 @@ export type Continuation =
   | { readonly type: "diverges"; readonly common: number; readonly sharedCalls: number }
   | { readonly type: "unrelated" }
 
-/** Compare two histories by message keys. Shared call ids, which no client changes, tell a rewritten history from a new one. */
+/** Compares two histories by message keys. Shared call ids, which no client changes, distinguish a rewritten history from a new one. */
 export function continuation(earlier: Transcript, later: Transcript): Continuation {
   let common = 0
   while (common < earlier.length && common < later.length && isSame(earlier[common], later[common])) common++
@@ -65,7 +65,7 @@ const callsIn = (messages: Transcript): ReadonlySet<string> =>
 
 const keys = new WeakMap<Message, string>()
 
-/** The content key of a message, computed once for each message. */
+/** Returns the content key of a message, computed once per message. */
 export function messageKey(message: Message): string {
   const known = keys.get(message)
   if (known !== undefined) return known
@@ -74,7 +74,7 @@ export function messageKey(message: Message): string {
   return key
 }
 
-/** The message under another id; its content key stays the same. */
+/** Returns the message with another id; its content key stays the same. */
 export function renamed(message: Message, id: Message["id"]): Message {
   const known = keys.get(message)
   const as = { ...message, id }

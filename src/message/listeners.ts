@@ -1,11 +1,11 @@
-/** Who hears of the events of one kind. */
+/** The listeners of one kind of event. */
 type Listeners<Event> = {
   readonly emit: (event: Event) => void
-  /** Call the returned function to unsubscribe. */
+  /** Returns a function that unsubscribes. */
   readonly subscribe: (listener: (event: Event) => void) => () => void
 }
 
-/** A listener that throws is removed, so that it can break nothing of what it hears about. */
+/** Creates a list of listeners. A listener that throws is removed, so that it cannot break the code that emits events. */
 export function createListeners<Event>(): Listeners<Event> {
   const listeners = new Map<symbol, (event: Event) => void>()
   return {

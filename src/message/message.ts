@@ -1,9 +1,9 @@
 import { assert } from "./assert.ts"
 
-/** Who speaks. Tool results come from the user's side of the line; what they may do is a question of channel, not of role. */
+/** Who speaks. Tool results have the role `user` on the wire; what they may do depends on the channel, not on the role. */
 export type Role = "system" | "user" | "assistant"
 
-/** The wire formats that we speak. */
+/** The supported wire formats. */
 export type Format = "anthropic-messages" | "openai-chat" | "openai-responses" | "gemini"
 
 export const formats: readonly Format[] = ["anthropic-messages", "openai-chat", "openai-responses", "gemini"]
@@ -24,36 +24,39 @@ export type Message = {
   readonly id: MessageId
   readonly role: Role
   readonly parts: readonly Part[]
-  /** This message as it stood on the wire; absent under one that we made. */
+  /** This message as it was on the wire; absent for one that we made. */
   readonly wire?: Wire
-  /** Whose wire: the `wire` of this message and its parts means something in this format only. */
+  /** The format of `wire` in this message and its parts. */
   readonly format?: Format
 }
 
 export type Transcript = readonly Message[]
 
-/** Who runs a call: the client (`function`, `custom`), the provider itself, a person who approves; `other` is a client call of a shape we only relay. */
+/**
+ * Who runs a call: the client (`function`, `custom`), the provider itself, a person who approves; `other` is a client call of a kind that
+ * we only relay.
+ */
 export type CallKind = "function" | "custom" | "provider" | "approval" | "other"
 
-/** Bytes that stay where they are: we know what they are and how large, and never look inside. */
+/** An image or file that is never decoded: only its type and size are known. */
 export type Media = {
   readonly mediaType?: string
   readonly held: "inline" | "url" | "file"
   /** Length of the inline base64 text in characters. */
   readonly inlineLength?: number
-  /** Pixels, where the wire says so. */
+  /** In pixels, if the wire states them. */
   readonly width?: number
   readonly height?: number
-  /** Asked-for resolution, in the provider's word. */
+  /** Requested resolution, in the provider's word. */
   readonly detail?: string
 }
 
-/** A prompt-cache marker on a part or tool: everything up to here is worth keeping, for this long. */
+/** A prompt-cache marker on a part or tool: everything up to here should be cached for this long. */
 export type Breakpoint = "5m" | "1h"
 
 /**
- * One piece of a message. `wire` is the provider's own block as it stood on the wire: what we do not know, we do not lose.
- * `channel` is noted only where it differs from what the part's place says.
+ * One piece of a message. `wire` is the provider's own block as it was on the wire, so that unknown fields are kept. `channel` is only set
+ * if it differs from what the part's position implies.
  */
 export type Part = { readonly wire?: Wire; readonly channel?: Channel; readonly breakpoint?: Breakpoint } & (
   | { readonly type: "text"; readonly text: string }
@@ -62,18 +65,18 @@ export type Part = { readonly wire?: Wire; readonly channel?: Channel; readonly 
   | ToolResultPart
   | { readonly type: "image"; readonly media: Media }
   | { readonly type: "document"; readonly media: Media; readonly title?: string; readonly text?: string }
-  /** Stands or falls whole: a provider's compaction item, a reference to an item it holds. */
+  /** Kept or dropped whole: a provider's compaction item, a reference to an item that it holds. */
   | { readonly type: "opaque"; readonly kind: string; readonly wire: Wire }
-  /** A block type that we never heard of. */
+  /** A block type unknown to us. */
   | { readonly type: "unknown"; readonly wire: Wire }
 )
 
 export type ReasoningPart = {
   readonly type: "reasoning"
   readonly text: string
-  /** Binds the text to what came before it; useless, and often refused, once that changed. */
+  /** Binds the text to what came before it; useless, and often refused, once that has changed. */
   readonly signature?: string
-  /** Some or all of it is encrypted: `text` is not the whole. */
+  /** True if some or all of it is encrypted: `text` is then incomplete. */
   readonly sealed?: boolean
 }
 
@@ -82,7 +85,7 @@ export type ToolCallPart = {
   readonly callId: CallId
   readonly tool: string
   readonly kind: CallKind
-  /** Parsed where the wire carries JSON that parses, otherwise the text as it came. */
+  /** Parsed if the wire has valid JSON, otherwise the text as it came. */
   readonly input: unknown
 }
 
@@ -90,7 +93,7 @@ export type ToolResultPart = {
   readonly type: "tool-result"
   readonly callId: CallId
   readonly kind: CallKind
-  /** The tool's name, where the wire repeats it or the result is ours; the call says it in any case. */
+  /** The tool's name, if the wire repeats it or the result is ours; the call has it in any case. */
   readonly tool?: string
   readonly content: readonly Part[]
   readonly failed?: boolean
@@ -99,20 +102,20 @@ export type ToolResultPart = {
 declare const brand: unique symbol
 type Brand<Base, Name extends string> = Base & { readonly [brand]: Name }
 
-/** A message's place in its transcript; unique there, and stable while the history only grows. */
+/** Identifies a message in its transcript; stable while the history only grows. */
 export type MessageId = Brand<string, "MessageId">
-/** What ties a tool call to its result; the provider's own id wherever it gave one. */
+/** Connects a tool call to its result; the provider's own id if it gave one. */
 export type CallId = Brand<string, "CallId">
-/** A count of tokens as the model would count them. */
+/** A number of tokens as the model counts them. */
 export type Tokens = Brand<number, "Tokens">
-/** JSON text exactly as it stood on the wire: number literals, key order and escapes included. */
+/** JSON text exactly as it was on the wire: number literals, key order and escapes included. */
 export type Wire = Brand<string, "Wire">
 
 export const messageId = (id: string): MessageId => id as MessageId
 export const callId = (id: string): CallId => id as CallId
 export const wireText = (json: string): Wire => json as Wire
 
-/** The only way to make a `Tokens`: a length in characters can never pass for one. */
+/** The only way to make a `Tokens`, so that a length in characters cannot be mistaken for one. */
 export function tokens(count: number): Tokens {
   if (!Number.isSafeInteger(count) || count < 0) assert(false, `not a token count: ${count}`)
   return count as Tokens
@@ -121,10 +124,10 @@ export function tokens(count: number): Tokens {
 /** A tool as the request declares it. */
 export type Tool = { readonly name: string; readonly wire: Wire; readonly breakpoint?: Breakpoint }
 
-/** A stretch of a text: `text.slice(start, end)`. */
+/** A range of a text: `text.slice(start, end)`. */
 export type Span = { readonly start: number; readonly end: number }
 
-/** Where the pieces stand in the body, so that an unchanged one is copied and never written anew. */
+/** Where the pieces are in the body, so that an unchanged one is copied instead of serialized. */
 export type Layout = {
   /** The list of messages, brackets included, and each element of it. */
   readonly messages?: Span & { readonly elements: readonly Span[] }
@@ -132,13 +135,13 @@ export type Layout = {
   readonly tools?: Span
 }
 
-/** State that the provider holds for the client, so that this request does not carry the whole conversation. */
+/** State that the provider holds for the client, so that this request does not contain the whole conversation. */
 export type HeldState = {
   readonly type: "previous-response" | "thread" | "conversation" | "cached-content"
   readonly id?: string
 }
 
-/** A model call as it came in. `messages` stand one to one for the elements of the wire's own list. */
+/** A model call as it came in. `messages` correspond one to one to the elements of the wire's own list. */
 export type ModelRequest = {
   readonly format: Format
   /** The whole body. Forwarding it unchanged means forwarding this. */
@@ -154,7 +157,7 @@ export type ModelRequest = {
   readonly held?: HeldState
 }
 
-/** What the provider says one request took. Input counts everything read, cached or not. */
+/** The provider's token counts for one request. Input includes everything read, cached or not. */
 export type Usage = {
   readonly inputTokens: Tokens
   readonly outputTokens: Tokens
@@ -172,7 +175,7 @@ export type StopReason =
   | "context-window"
   | "other"
 
-/** A model's answer. One wire message, or on OpenAI Responses one message for each output item. */
+/** A model's answer. One wire message, or on OpenAI Responses one message per output item. */
 export type ModelResponse = {
   readonly format: Format
   readonly wire?: Wire
@@ -183,10 +186,10 @@ export type ModelResponse = {
   readonly usage?: Usage
 }
 
-/** Where a text came in. Authority is the channel's, never what the text claims of itself. */
+/** Where a text came in. Its authority depends on the channel, never on what the text claims about itself. */
 export type Channel = "operator" | "system" | "user" | "assistant" | "memory" | "document" | "tool"
 
-/** Who may overrule whom: a larger number does. Nothing in the token stream reaches `operator`. */
+/** A channel with a larger number may overrule one with a smaller number. No text in a request can be in channel `operator`. */
 const trustOf: Readonly<Record<Channel, number>> = {
   operator: 5,
   system: 4,
@@ -199,10 +202,10 @@ const trustOf: Readonly<Record<Channel, number>> = {
 
 export const trust = (channel: Channel): number => trustOf[channel]
 
-/** May a text of this channel be obeyed as an instruction at all? */
+/** True if a text in this channel may be obeyed as an instruction. */
 export const instructs = (channel: Channel): boolean => trustOf[channel] >= trustOf.user
 
-/** The text that a model reads in a part; nothing for what is not text. */
+/** Returns the text that a model reads in a part; empty for parts that are not text. */
 export function textOf(part: Part): string {
   switch (part.type) {
     case "text":
@@ -221,12 +224,12 @@ export function textOf(part: Part): string {
   }
 }
 
-/** The text of a message as a model reads it, its parts on lines of their own. */
+/** Returns the text of a message as a model reads it, one part per line. */
 export const textOfMessage = ({ parts }: Pick<Message, "parts">): string => parts.map(textOf).join("\n")
 
-/** What a part says verbatim: its text, or the JSON it came as. */
+/** Returns a part verbatim: its text, or the JSON that it came as. */
 export const textOrWire = (part: Part): string => (part.type === "text" ? part.text : (part.wire ?? ""))
 
-/** The tool calls of a transcript, in order. */
+/** Returns the tool calls of a transcript, in order. */
 export const callsIn = (messages: Transcript): readonly (Pick<Part, "wire"> & ToolCallPart)[] =>
   messages.flatMap(({ parts }) => parts.filter((part) => part.type === "tool-call"))

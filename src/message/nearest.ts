@@ -1,7 +1,7 @@
-/** A longer text is not a misspelt name. */
+/** Maximum length: a longer text is not a misspelt name. */
 const maxLength = 40
 
-/** The known name that a misspelt one most likely means, if any is near. */
+/** Returns the known name that a misspelt one most likely means, if any is close enough. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > maxLength) return undefined
   let best: string | undefined
@@ -31,7 +31,7 @@ function distance(one: string, other: string): number {
   return above[other.length] ?? 0
 }
 
-/** "Did you mean …?", where there is something to mean. */
+/** Returns "Did you mean …?" if there is a close name. */
 export function suggest(name: string, known: readonly string[], otherwise: string): string {
   const meant = nearest(name, known)
   return meant === undefined ? otherwise : `Did you mean ${meant}?`

@@ -2,10 +2,10 @@ import { refuseOption, refuseValue } from "./errors.ts"
 import { nearest } from "./nearest.ts"
 import type { Words } from "./present.ts"
 
-/** What one of the two has and the other has not. */
+/** The members that only one of the two has. */
 type Difference<One, Other> = Exclude<One, Other> | Exclude<Other, One>
 
-/** The names of an options object as a list; the compiler sees to it that none is missing and none is made up, and says which. */
+/** Returns the names of an options object as a list; the compiler reports missing and unknown names. */
 export const optionNames =
   <Options>() =>
   <Names extends string>(
@@ -16,8 +16,8 @@ export const optionNames =
     names.split(" ")
 
 /**
- * Refuse an option that does not exist, and name the one that was probably meant: in plain JavaScript nobody else would notice, and the
- * default would be used. `within` is the option that holds this object, if any.
+ * Rejects an option that does not exist, and suggests the one that was probably meant: in plain JavaScript nobody else would notice, and
+ * the default would be used. `within` is the option that contains this object, if any.
  */
 export function checkOptionNames(given: object, names: readonly string[], owner: string, within?: string): void {
   const path = (name: string): string => (within === undefined ? name : `${within}.${name}`)
@@ -39,7 +39,7 @@ export function checkOptionNames(given: object, names: readonly string[], owner:
 /** Limit on names of agents, sessions and kinds. */
 const maxNameLength = 500
 
-/** Refuse an invalid name; the error states the option. */
+/** Rejects an invalid name; the error states the option. */
 export function checkName(option: string, name: unknown): void {
   if (typeof name !== "string" || name === "" || name.length > maxNameLength)
     refuseValue(option, `text of 1 to ${maxNameLength} characters`, name)

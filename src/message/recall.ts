@@ -1,20 +1,24 @@
 import type { Message, Transcript } from "./message.ts"
 
-/** What was made of a transcript, and how many messages from the first on are the same objects in the one that it is asked for. */
+/** What was computed from a transcript, and the number of its first messages that are the same objects in the transcript asked for. */
 type Recalled<Made> = { readonly made: Made; readonly of: Transcript; readonly common: number }
 
+/** A cache of values computed from transcripts. */
 type Recall<Made> = {
-  /** What was kept for the transcript that has most in common with this one, from its first message on. */
+  /** Returns what was kept for the transcript that has the most first messages in common with this one. */
   readonly find: (messages: Transcript, fits?: (made: Made) => boolean) => Recalled<Made> | undefined
   readonly keep: (messages: Transcript, made: Made) => void
 }
 
-/** A request is read as it came and as it is named, and a compacted view of it may begin with the same message. */
+/**
+ * Maximum number of values per first message: a request is read as it came in and under its final ids, and a compacted view of it may start
+ * with the same message.
+ */
 const maxKept = 3
 
 /**
- * Keeps what was made of transcripts, so that of one which goes on only what is new costs. It goes by objects: the same message is the
- * same object, and what is kept goes with the first message.
+ * Keeps what was computed from transcripts, so that a continued one only costs what is new. Messages are compared as objects, and kept
+ * values are released with the first message.
  */
 export function createRecall<Made>(): Recall<Made> {
   const kept = new WeakMap<Message, readonly Omit<Recalled<Made>, "common">[]>()
@@ -32,13 +36,13 @@ export function createRecall<Made>(): Recall<Made> {
       const [first] = messages
       if (first === undefined) return
       const others = (kept.get(first) ?? []).filter(({ of }) => !of.every((message, n) => message === messages[n]))
-      // A copy: whoever made the list may go on with it.
+      // A copy, because the caller may extend its list.
       kept.set(first, [{ of: [...messages], made }, ...others].slice(0, maxKept))
     },
   }
 }
 
-/** Makes something of an object once, and keeps it as long as the object lives. It is made again where what is given beside it is another. */
+/** Computes something from an object once, and keeps it as long as the object lives. It is computed again if `beside` differs. */
 export function createPerObject<Key extends object, Made, Beside = void>(
   make: (key: Key, beside: Beside) => Made,
 ): (key: Key, beside: Beside) => Made {
@@ -52,7 +56,7 @@ export function createPerObject<Key extends object, Made, Beside = void>(
   }
 }
 
-/** Remembers what was made of the newest texts, for a reading that is asked for again and costs more than looking it up. */
+/** Caches what was computed from the most recent texts. */
 export function createRecent<Made>(make: (text: string) => Made, maxTexts: number): (text: string) => Made {
   const kept = new Map<string, Made>()
   return (text) => {
@@ -66,10 +70,10 @@ export function createRecent<Made>(make: (text: string) => Made, maxTexts: numbe
   }
 }
 
-/** Longer texts are not kept: a thousand texts of this length are 8 MB. */
+/** Maximum length: longer texts are not kept. A thousand texts of this length are 8 MB. */
 const maxUnits = 8_000
 
-/** Set an entry as the newest of a map, and drop the oldest above a limit. */
+/** Sets an entry as the newest of a map, and removes the oldest above a limit. */
 export function setNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, limit: number): void {
   map.delete(key)
   map.set(key, value)

@@ -24,14 +24,14 @@ import {
 import { present } from "./present.ts"
 import { createRecall } from "./recall.ts"
 
-/** A fix that was made: where, in ids, and in which step of the repair. */
+/** A fix that was made: where, by ids, and in which step of the repair. */
 export type RepairEvent = Fix & { readonly step: number; readonly messageId: MessageId; readonly callId?: CallId }
 
 export type Repaired = { readonly messages: Transcript; readonly events: readonly RepairEvent[] }
 
 /**
- * Make a transcript that came from outside fit to send: every call with its result, every id once, no empty message. No text is
- * lost: a call or result that a provider would refuse becomes quoted text in its place. A valid transcript is returned as the same object.
+ * Makes a transcript from outside valid: every call with its result, every id once, no empty message. No text is lost: a call or result
+ * that a provider would refuse becomes quoted text in its place. A valid transcript is returned as the same object.
  */
 export function repair(messages: Transcript, options: CheckOptions = {}): Repaired {
   const repaired = repairOn(messages, options)
@@ -44,7 +44,7 @@ function repairWhole(messages: Transcript, options: CheckOptions): Repaired {
   let repaired = messages
   let step = 0
   for (const plan of repairPlans) {
-    // Moving one result may separate another from its call, so repeat until nothing is left to fix.
+    // Moving one result may separate another from its call, so this repeats until nothing is left to fix.
     for (let fixes = plan(repaired, options); fixes.length > 0; fixes = plan(repaired, options)) {
       assert(step <= messages.length + repairPlans.length, "a repair that does not end")
       const before = repaired
@@ -57,7 +57,7 @@ function repairWhole(messages: Transcript, options: CheckOptions): Repaired {
   return { messages: repaired, events }
 }
 
-/** The start of a transcript, repaired: its first `length` messages became `start`, and nothing behind them was touched. */
+/** The repaired start of a transcript: its first `length` messages became `start`, and nothing after them was changed. */
 type Start = CheckOptions & {
   readonly start: Transcript
   readonly length: number
@@ -66,21 +66,24 @@ type Start = CheckOptions & {
 
 const knownStarts = createRecall<Start>()
 
-/** Of a transcript that goes on, only what is new is looked at, as long as there is nothing to fix in it and it names nothing that was fixed. */
+/**
+ * Repairs a transcript that continues a repaired one, provided that the new messages need no fix and contain no id that was fixed.
+ * Undefined otherwise.
+ */
 function repairOn(messages: Transcript, { adjacent, ended = false }: CheckOptions): Repaired | undefined {
   const known = knownStarts.find(messages, (made) => made.adjacent === adjacent && made.ended === ended)
   if (known === undefined || known.common < known.made.length) return undefined
   const { start, length, events } = known.made
-  const news = messages.slice(length)
+  const newMessages = messages.slice(length)
   const fixed = new Set<string | undefined>(events.flatMap(({ messageId, callId }) => [messageId, callId]))
   const isFixed = ({ id, parts }: Message): boolean =>
     fixed.has(id) || parts.some((part) => "callId" in part && fixed.has(part.callId))
-  if (news.some(isFixed)) return undefined
-  const repaired = [...start, ...news]
+  if (newMessages.some(isFixed)) return undefined
+  const repaired = [...start, ...newMessages]
   return checkTranscript(repaired, { adjacent, ended }).length > 0 ? undefined : { messages: repaired, events }
 }
 
-/** Keep what a repair made up to its last group before which no call waits, if nothing from there on was touched. */
+/** Keeps the result of a repair up to the last group before which no call is open, if nothing from there on was changed. */
 function keepStart(messages: Transcript, { adjacent, ended = false }: CheckOptions, repaired: Repaired): void {
   const { messages: made, events } = repaired
   let same = 0
@@ -102,7 +105,7 @@ function eventOf(messages: Transcript, fix: Fix, step: number): RepairEvent {
   return { ...fix, step, messageId: message.id, ...present({ callId: call }) }
 }
 
-/** Do the fixes of one repair again: the same messages and events give the same transcript. */
+/** Applies the fixes of a repair again: the same messages and events give the same transcript. */
 export function replayRepair(messages: Transcript, events: readonly RepairEvent[]): Transcript {
   return [...Map.groupBy(events, ({ step }) => step).values()].reduce(performFixes, messages)
 }
@@ -110,7 +113,7 @@ export function replayRepair(messages: Transcript, events: readonly RepairEvent[
 /** The text of the result that is added for a call without one. */
 export const missingResult = "[no result was recorded for this call]"
 
-/** Apply fixes of parts in place, then move results, then remove messages. Positions are those before the step. */
+/** Applies fixes of parts in place, then moves results, then removes messages. Positions are those before the step. */
 function performFixes(messages: Transcript, events: readonly Fix[]): Transcript {
   const fixes = Map.groupBy(events, ({ message }) => message)
   const { joining, following } = placeResults(messages, events)
@@ -138,13 +141,13 @@ function performFixes(messages: Transcript, events: readonly Fix[]): Transcript 
   })
 }
 
-type Arrivals = ReadonlyMap<number, readonly Part[]>
+type PlacedResults = ReadonlyMap<number, readonly Part[]>
 
-/** New and moved results go into the message that has results of the same calls; if there is none, into a new message after the calls. */
+/** Places new and moved results in the message that has results of the same calls; if there is none, in a new message after the calls. */
 function placeResults(
   messages: Transcript,
   events: readonly Fix[],
-): { readonly joining: Arrivals; readonly following: Arrivals } {
+): { readonly joining: PlacedResults; readonly following: PlacedResults } {
   const arrivals = events.flatMap((event): readonly { readonly calls: number; readonly result: Part }[] => {
     if (event.type !== "result-moved" && event.type !== "result-added") return []
     const part = messages[event.message]?.parts[event.part]
@@ -167,8 +170,8 @@ function placeResults(
 
 function answers(next: Message | undefined, calls: Message | undefined): boolean {
   if (next?.role !== "user") return false
-  const asked = new Set(calls?.parts.flatMap((part) => (part.type === "tool-call" ? part.callId : [])))
-  return next.parts.some((part) => part.type === "tool-result" && asked.has(part.callId))
+  const callIds = new Set(calls?.parts.flatMap((part) => (part.type === "tool-call" ? part.callId : [])))
+  return next.parts.some((part) => part.type === "tool-result" && callIds.has(part.callId))
 }
 
 function fix(message: Message, events: readonly Fix[], joined: readonly Part[]): Message {
@@ -218,7 +221,7 @@ function emptyResult(call: Part): Part {
   }
 }
 
-/** A new message next to this one, for parts that cannot stay in it. */
+/** Returns a new message next to this one, for parts that must not stay in it. */
 function ownMessage(
   { id, format }: Message,
   parts: readonly Part[],
@@ -262,23 +265,23 @@ function planCallRenames(messages: Transcript): readonly Fix[] {
 }
 
 /**
- * Move assistant and system messages that stand between calls and their results before the calls. Moving the results instead could leave
- * such a message at the end of the request, and the model would have nothing to answer.
+ * Plans to move assistant and system messages between calls and their results before the calls. Moving the results instead could leave such
+ * a message at the end of the request, and the model would have nothing to answer.
  */
-function planSpeech(messages: Transcript, { adjacent }: CheckOptions): readonly Fix[] {
+function planMessageMoves(messages: Transcript, { adjacent }: CheckOptions): readonly Fix[] {
   if (adjacent === undefined) return []
-  const parted = pairCalls(messages)
+  const separated = pairCalls(messages)
     .pairs.filter(findParted(messages, adjacent))
     .toSorted((one, other) => one.call.message - other.call.message)
   const goal = new Map<number, number>()
   let seen = 0
-  for (const { call, result } of parted) {
+  for (const { call, result } of separated) {
     const isOurs = messages[call.message]?.role === "assistant"
     // The message with the calls may itself be moved before earlier calls.
     const before = goal.get(call.message) ?? call.message
     for (seen = Math.max(seen, call.message + 1); isOurs && seen < result.message; seen++) {
       const message = messages[seen]
-      if (message !== undefined && isSpeech(message)) goal.set(seen, before)
+      if (message !== undefined && isWithoutClientCalls(message)) goal.set(seen, before)
     }
   }
   return [...goal].map(([message, to]) => ({
@@ -289,16 +292,16 @@ function planSpeech(messages: Transcript, { adjacent }: CheckOptions): readonly 
   }))
 }
 
-/** Is this a message without calls that the client must answer? A provider answers its own calls. */
-const isSpeech = ({ role, parts }: Message): boolean =>
+/** True for a message without calls that the client must answer; a provider answers its own calls. */
+const isWithoutClientCalls = ({ role, parts }: Message): boolean =>
   role === "system" ||
   (role === "assistant" && parts.every((part) => part.type !== "tool-call" || part.kind === "provider"))
 
-/** Move each result to its call if there is one; quote the others in place. */
-function planPlaces(messages: Transcript, { adjacent }: CheckOptions): readonly Fix[] {
+/** Plans to move each result to its call if there is one, and to quote the others in place. */
+function planResultMoves(messages: Transcript, { adjacent }: CheckOptions): readonly Fix[] {
   const { pairs, open, orphans } = pairCalls(messages)
-  const asked = open.filter(({ message }) => messages[message]?.role === "assistant")
-  const waiting = new Map(asked.map((call) => [pairKey(call), call]))
+  const ownCalls = open.filter(({ message }) => messages[message]?.role === "assistant")
+  const waiting = new Map(ownCalls.map((call) => [pairKey(call), call]))
   const answered = new Set(pairs.map(({ call }) => pairKey(call)))
   const calls = messages.flatMap(({ role, parts }, message) =>
     parts.flatMap((content, part): readonly Fix[] =>
@@ -328,7 +331,7 @@ function planPlaces(messages: Transcript, { adjacent }: CheckOptions): readonly 
   return [...calls, ...strays, ...misplaced]
 }
 
-function planResults(messages: Transcript, { ended = false }: CheckOptions): readonly Fix[] {
+function planMissingResults(messages: Transcript, { ended = false }: CheckOptions): readonly Fix[] {
   return abandonedCalls(messages, pairCalls(messages).open, ended).map(({ message, part, kind }) => {
     const type = kind === "provider" || kind === "other" ? "call-quoted" : "result-added"
     return { type, message, part, reason: "call-without-result" }
@@ -345,11 +348,11 @@ function planRemovals(messages: Transcript): readonly Fix[] {
 const repairPlans: readonly ((messages: Transcript, options: CheckOptions) => readonly Fix[])[] = [
   planRenames,
   planCallRenames,
-  planSpeech,
-  planPlaces,
-  planResults,
-  planSpeech,
-  planPlaces,
+  planMessageMoves,
+  planResultMoves,
+  planMissingResults,
+  planMessageMoves,
+  planResultMoves,
   planRemovals,
 ]
 
@@ -375,7 +378,7 @@ type Fix = { readonly message: number } & (
   | { readonly type: "message-moved"; readonly before: number; readonly reason: "result-not-adjacent" }
 )
 
-/** Returns the wanted id, or that id with a number if it is taken; the returned id counts as taken. */
+/** Returns a function that returns the wanted id, or that id with a number if it is taken; the returned id counts as taken. */
 export function createFreshIds(ids: Iterable<string>): (near: string) => string {
   const taken = new Set(ids)
   const lastOf = new Map<string, number>()

@@ -2,25 +2,25 @@ import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
 import type { Steps } from "./steps.ts"
 
-/** Node's own sha256, reached without an import so that browsers can load this file: the same digest, ten times as fast. */
+/** Node's own sha256, accessed without an import so that browsers can load this file: the same digest, ten times as fast. */
 const builtIn = globalThis.process?.getBuiltinModule?.("node:crypto")
-const own = builtIn?.hash
+const nativeHash = builtIn?.hash
 
-/** The sha256 of a text in plain JavaScript, for browsers. */
+/** Returns the sha256 of a text in plain JavaScript, for browsers. */
 export const plainSha256 = (text: string): string => bytesToHex(sha256(utf8ToBytes(text)))
 
-/** The sha256 of a text's UTF-8, in hex. */
+/** Returns the sha256 of a text's UTF-8, in hex. */
 export const sha256Hex: (text: string) => string =
-  own === undefined ? plainSha256 : (text) => own("sha256", text, "hex")
+  nativeHash === undefined ? plainSha256 : (text) => nativeHash("sha256", text, "hex")
 
-/** Characters hashed in one step: some milliseconds. */
-const hashedAtOnce = 1_000_000
+/** Number of characters hashed in one step: a few milliseconds. */
+const charactersPerStep = 1_000_000
 
 const isLead = (unit: number): boolean => (unit & 0xfc00) === 0xd800
 const isTrail = (unit: number): boolean => (unit & 0xfc00) === 0xdc00
 
 /** The same as `sha256Hex`, in steps for long texts. */
-export function* sha256HexInSteps(text: string, atOnce = hashedAtOnce): Steps<string> {
+export function* sha256HexInSteps(text: string, atOnce = charactersPerStep): Steps<string> {
   if (text.length <= atOnce) return sha256Hex(text)
   const hash = builtIn?.createHash("sha256") ?? sha256.create()
   for (let from = 0, end = 0; from < text.length; from = end) {
@@ -34,8 +34,8 @@ export function* sha256HexInSteps(text: string, atOnce = hashedAtOnce): Steps<st
   return bytesToHex(Uint8Array.from(digest))
 }
 
-/** As `sha256Hex`, also for a text with lone surrogates; the hash of a file's text is what `sha256sum` prints. */
+/** Like `sha256Hex`, also for a text with lone surrogates; for a file's text it is the digest that `sha256sum` prints. */
 export const hashText = (text: string): string => sha256Hex(text.toWellFormed())
 
-/** The sha256 of the JSON of plain data; JSON keeps `["a", "b"]` and `["ab"]` apart. */
+/** Returns the sha256 of the JSON of plain data; JSON keeps `["a", "b"]` and `["ab"]` apart. */
 export const hashData = (data: unknown): string => hashText(JSON.stringify(data))

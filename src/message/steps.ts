@@ -1,7 +1,7 @@
-/** Work that can be cut after each step; its result is the same, however often others get a turn in between. */
+/** Work that can be interrupted after each step; its result does not depend on the interruptions. */
 export type Steps<Result> = Generator<undefined, Result, undefined>
 
-/** Do all of it at once. */
+/** Runs all steps at once. */
 export function runSteps<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next()
@@ -9,7 +9,7 @@ export function runSteps<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** Do it with a pause after each step, where there is one to make. */
+/** Runs the steps with a pause after each one, if `pause` returns one. */
 export async function runInSteps<Result>(
   steps: Steps<Result>,
   pause: (() => Promise<void> | undefined) | undefined,

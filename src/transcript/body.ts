@@ -10,7 +10,7 @@ import type { BodyOrigin, Conversation, Exported, ExportOptions, FileKind, Trans
 import { atLine, firstLine, onOneLine, readLines, withoutMark } from "./lines.ts"
 import { type ConvertedConversation, convertConversation, messagesAsSystem, systemAsMessage } from "./write-session.ts"
 
-/** Where a body was found: the kind of file, its first line, the text that follows it, and its format if known. */
+/** Where a body was found: the kind of file, its first line, the text after it, and its format if known. */
 type Place = {
   readonly kind: FileKind
   readonly line: number
@@ -18,7 +18,7 @@ type Place = {
   readonly format?: Format
 }
 
-/** A request body or trace as a conversation: the list, what stands beside it, and the rest as `meta`. */
+/** Reads a request body or trace as a conversation: the messages, the fields next to them, and the rest as `meta`. */
 function readBody(text: string, place: Place): Conversation {
   const value = parseAt(text, place.line)
   const format = place.format ?? (isObject(value) ? formatOfBody(value) : undefined)
@@ -28,7 +28,7 @@ function readBody(text: string, place: Place): Conversation {
   return conversationOf(request, value, { type: "body", request, bare: false, kind: place.kind, after: place.after })
 }
 
-/** A bare list of messages, read as the only member of a body. */
+/** Reads a bare list of messages as the only member of a body. */
 function readList(text: string, place: Place): Conversation {
   const value = parseAt(text, place.line)
   if (!Array.isArray(value)) throw fileInvalid(place.line, "a list of messages", "another JSON value")
@@ -37,13 +37,13 @@ function readList(text: string, place: Place): Conversation {
   return conversationOf(request, {}, { type: "body", request, bare: true, kind: place.kind, after: place.after })
 }
 
-/** A list as the body that would carry it, and that list out of the body again. */
+/** Wrap a list in the body that would contain it, and take it out again. */
 const opening = (format: Format): string => `{${JSON.stringify(codecs[format].names.messages[0])}:`
 const wrap = (format: Format, list: string): string => `${opening(format)}${list}}`
 const unwrap = (format: Format, body: string): string => body.slice(opening(format).length, -1)
 
-/** Members that the conversation has fields for, and members not worth keeping. */
-const told: ReadonlySet<string> = new Set(
+/** Members that the conversation has fields for, or that are not worth keeping. */
+const knownMembers: ReadonlySet<string> = new Set(
   namesIn(
     "id title model messages input contents system instructions systemInstruction system_instruction tools functions",
   ),
@@ -57,7 +57,7 @@ function conversationOf(
   const { format, system, tools, messages, model } = request
   const id = typeof body.id === "string" ? body.id : undefined
   const title = typeof body.title === "string" ? body.title : undefined
-  const meta = Object.fromEntries(Object.entries(body).filter(([name]) => !told.has(name)))
+  const meta = Object.fromEntries(Object.entries(body).filter(([name]) => !knownMembers.has(name)))
   const parts = { format, system, tools, messages, compactions: [], branches: [], notes: [], meta, origin }
   return { ...parts, ...present({ id, title, model }) }
 }
@@ -82,7 +82,7 @@ const decodeAt = (format: Format, text: string, line: number): ModelRequest =>
     () => decodeRequest(format, text),
   )
 
-/** The position of the message that a path like `messages[3].content` points into. */
+/** Returns the position of the message that a path like `messages[3].content` points into. */
 function startOf(format: Format, text: string, path: string): number {
   const index = /^\w+\[(\d+)\]/.exec(path)?.[1]
   const list = memberOf(readJson(text, "request"), codecs[format].names.messages)
@@ -92,7 +92,7 @@ function startOf(format: Format, text: string, path: string): number {
 
 const kind = "messages"
 
-/** A list of messages, a whole request body, or one message on each line. */
+/** Reads a list of messages, a whole request body, or one message per line. */
 export function readPlain(file: string, format?: Format): TranscriptFile {
   const text = withoutMark(file)
   const place = { kind, line: 1, after: "", ...present({ format }) } as const
@@ -102,7 +102,7 @@ export function readPlain(file: string, format?: Format): TranscriptFile {
   return body ? { kind, conversations: [readBody(text, place)], skipped: [] } : readMessageLines(file, format)
 }
 
-/** Each line becomes a line of a list, so that an unreadable message is reported with its own line number. */
+/** Turns each line into a line of a list, so that an unreadable message is reported with its own line number. */
 function readMessageLines(file: string, format: Format | undefined): TranscriptFile {
   const items: string[] = []
   const { all, cut } = readLines(file, () => {})
@@ -118,7 +118,7 @@ function readMessageLines(file: string, format: Format | undefined): TranscriptF
 
 const traceKind = "trace"
 
-/** One conversation on each line, or a JSON file that holds one, or a list of them. */
+/** Reads one conversation per line, or a JSON file that holds one or a list of them. */
 export function readTraces(file: string, format?: Format): TranscriptFile {
   const text = withoutMark(file)
   const read = (body: string, after: string, line = 1): Conversation =>
@@ -133,14 +133,14 @@ export function readTraces(file: string, format?: Format): TranscriptFile {
   return { kind: traceKind, conversations, skipped: cut === undefined ? [] : [cut] }
 }
 
-/** The messages as a list, or, where there is a system prompt or tools beside them, as the body of a request. */
+/** Writes the messages as a list or, if there is a system prompt or tools, as a request body. */
 export function writePlain(conversation: Conversation, options: ExportOptions): Exported {
   const format = options.format ?? conversation.format
   const kept = keep(conversation, format, "messages")
   if (kept !== undefined) return kept
   const ready = arrange(conversation, format)
   const list = listOf(ready, format)
-  // If the messages could be of another format, the name of the list tells which one it is.
+  // If the messages could be of another format, the name of the list shows which one it is.
   const telling = format === "anthropic-messages" || formatOfMessages(ready.messages.map(parsed)) === format
   const bare = ready.system.length === 0 && ready.tools.length === 0 && telling
   return {
@@ -150,7 +150,7 @@ export function writePlain(conversation: Conversation, options: ExportOptions): 
   }
 }
 
-/** The conversation as one line: its id, its source, and the request body. */
+/** Writes the conversation as one line: its id, its source, and the request body. */
 export function writeTrace(conversation: Conversation, options: ExportOptions): Exported {
   const format = options.format ?? conversation.format
   const kept = keep(conversation, format, "trace")
@@ -159,15 +159,15 @@ export function writeTrace(conversation: Conversation, options: ExportOptions): 
   const { id, title, model, meta, origin } = conversation
   const source = typeof meta.source === "string" ? meta.source : (origin?.kind ?? "holdfast")
   const more = origin?.kind === "trace" ? meta : {}
-  const own = Object.entries({ id: id ?? "", source, title, model, ...more })
-  const fields = Object.fromEntries(own.map(([name, value]) => [name, writeOptional(value)]))
+  const entries = Object.entries({ id: id ?? "", source, title, model, ...more })
+  const fields = Object.fromEntries(entries.map(([name, value]) => [name, writeOptional(value)]))
   const text = writeObject({ ...fields, ...bodyFields(ready, format) })
   return { text: `${onOneLine(text)}\n`, lost: ready.lost, lostTools: ready.lostTools }
 }
 
 const parsed = ({ wire }: Message): unknown => (wire === undefined ? undefined : tryParse(wire))
 
-/** The original text with only the messages replaced, if kind and format are still the same. */
+/** Returns the original text with only the messages replaced, if kind and format are still the same. */
 function keep(conversation: Conversation, format: Format, kind: BodyOrigin["kind"]): Exported | undefined {
   const { origin, messages, system, tools } = conversation
   if (origin?.type !== "body" || origin.kind !== kind || origin.request.format !== format) return undefined
@@ -178,7 +178,7 @@ function keep(conversation: Conversation, format: Format, kind: BodyOrigin["kind
   return { text: `${bare ? unwrap(format, text) : text}${after}`, lost: [], lostTools: [] }
 }
 
-/** Puts the system prompt where the format has it: among the messages on Chat, apart on the others. */
+/** Puts the system prompt where the format has it: among the messages on Chat, separate on the others. */
 const arrange = (conversation: Conversation, format: Format): ConvertedConversation =>
   convertConversation(format === "openai-chat" ? systemAsMessage(conversation) : messagesAsSystem(conversation), format)
 
@@ -195,7 +195,7 @@ function bodyFields(ready: ConvertedConversation, format: Format): Fields {
   }
 }
 
-/** Gemini declares functions in a list inside one tool. */
+/** Writes tools as the format declares them. Gemini declares functions in a list inside one tool. */
 function writeTools(tools: readonly Tool[], format: Format): Wire {
   if (format !== "gemini") return writeList(tools.map(({ wire }) => wire))
   const isFunction = ({ wire }: Tool): boolean => {
@@ -218,15 +218,15 @@ const anthropicParts: ReadonlySet<unknown> = new Set(
 )
 
 /**
- * The wire format of a list of messages, by the first message that can be of one format only: `parts` is Gemini; an item type other
- * than "message", or content such as `input_text`, is Responses; a `tool` role, `tool_calls`, null content or `image_url` is chat;
- * blocks such as `tool_use` or `thinking` are Anthropic. Where every message could be of several, chat: most tools write that.
+ * Detects the wire format of a list of messages by the first message that can be of one format only: `parts` is Gemini; an item type other
+ * than "message", or content such as `input_text`, is Responses; a `tool` role, `tool_calls`, null content or `image_url` is chat; blocks
+ * such as `tool_use` or `thinking` are Anthropic. If every message could be of several, chat, which most tools write.
  */
 function formatOfMessages(messages: readonly unknown[]): Format {
-  return tellingFormat(messages) ?? "openai-chat"
+  return distinctiveFormat(messages) ?? "openai-chat"
 }
 
-function tellingFormat(messages: readonly unknown[]): Format | undefined {
+function distinctiveFormat(messages: readonly unknown[]): Format | undefined {
   for (const message of messages) {
     const format = typeof message === "string" ? "openai-responses" : isObject(message) ? formatOf(message) : undefined
     if (format !== undefined) return format
@@ -255,13 +255,13 @@ function formatOfPart(type: unknown): Format | undefined {
   return tool || anthropicParts.has(type) ? "anthropic-messages" : undefined
 }
 
-/** The wire format of a request body or trace: what its list is called, then the messages, then what stands beside them. */
+/** Detects the wire format of a request body or trace: by the name of its list, then the messages, then the fields next to them. */
 export function formatOfBody(body: Readonly<Record<string, unknown>>): Format | undefined {
   if (Array.isArray(body.contents)) return "gemini"
   if (Array.isArray(body.input) || (typeof body.input === "string" && body.messages === undefined))
     return "openai-responses"
   if (!Array.isArray(body.messages)) return undefined
-  const format = tellingFormat(body.messages)
+  const format = distinctiveFormat(body.messages)
   if (format === "anthropic-messages" || format === "openai-chat") return format
   const [tool] = Array.isArray(body.tools) ? body.tools : []
   const schema = isObject(tool) && tool.input_schema !== undefined

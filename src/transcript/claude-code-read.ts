@@ -32,7 +32,7 @@ const bookkeeping: ReadonlySet<string> = new Set(lineTypes.bookkeeping)
 /** State while the lines are read. */
 type Session = {
   readonly main: Map<string, Entry>
-  /** The threads of subagents: by agent id, or by first entry where older versions wrote no id. */
+  /** The threads of subagents: by agent id, or by first entry if an older version wrote no id. */
   readonly sides: Map<string, Map<string, Entry>>
   readonly sideOf: Map<string, string>
   readonly skipped: SkippedLine[]
@@ -89,8 +89,8 @@ function place(entry: Entry, session: Session): void {
     return
   }
   // A compaction whose parent is missing still follows the entry before it in the file.
-  const adrift = entry.boundary !== undefined && (entry.parent === undefined || !session.main.has(entry.parent))
-  const before = adrift ? session.last : undefined
+  const isDetached = entry.boundary !== undefined && (entry.parent === undefined || !session.main.has(entry.parent))
+  const before = isDetached ? session.last : undefined
   session.main.set(entry.id, before === undefined ? entry : { ...entry, parent: before.id })
   if (entry.message !== undefined || entry.boundary !== undefined) session.last = entry
 }
@@ -115,14 +115,14 @@ const metaOf = (json: Json): Readonly<Record<string, unknown>> =>
     gitBranch: stringIn(json, "gitBranch"),
   })
 
-/** The newest entry, unless a line names a leaf that is not its ancestor: then the user went back to that leaf. */
+/** Returns the newest entry, unless a line names a leaf that is not its ancestor: then the user went back to that leaf. */
 function leafOf({ main, last, named }: Session): string | undefined {
   if (named === undefined || !main.has(named)) return last?.id
   const ancestors = new Set(pathTo(main, last?.id).map(({ id }) => id))
   return ancestors.has(named) ? last?.id : named
 }
 
-/** The user's own title, else the generated one, else the summary of this thread. */
+/** Returns the user's own title, otherwise the generated one, otherwise the summary of this thread. */
 function titleOf({ titles }: Session, path: ReadonlySet<string>): string | undefined {
   const newest = (type: string): string | undefined => titles.findLast((title) => title.type === type)?.title
   const summary = titles.findLast(({ type, leaf }) => type === "summary" && leaf !== undefined && path.has(leaf))
@@ -138,7 +138,7 @@ function mainConversation(session: Session, lines: Lines): Conversation {
   return { ...conversation, ...present({ title: titleOf(session, thread.path) }) }
 }
 
-/** A subagent's thread; if the file holds nothing else, the whole file is its text. */
+/** Reads a subagent's thread; if the file contains nothing else, all its lines belong to it. */
 function sideConversation(entries: ReadonlyMap<string, Entry>, session: Session, lines: Lines): Conversation {
   const leaf = [...entries.values()].findLast(({ message }) => message !== undefined)?.id
   const only = session.main.size === 0 && session.sides.size === 1
@@ -195,7 +195,7 @@ type Entry = {
   /** The subagent that it belongs to, if any. */
   readonly agent?: string
   readonly message?: Message
-  /** The id that the API gave the answer: its blocks may be spread over several lines. */
+  /** The id that the API gave the answer, whose blocks may be spread over several lines. */
   readonly answer?: string
   readonly model?: string
   readonly note?: MessageNote["note"]
@@ -203,7 +203,7 @@ type Entry = {
   readonly boundary?: Boundary
 }
 
-/** Where Claude Code compacted, and which earlier lines it kept verbatim. */
+/** A compaction by Claude Code, and which earlier lines it kept verbatim. */
 type Boundary = {
   readonly trigger?: string
   readonly tokensBefore?: number
@@ -245,7 +245,7 @@ function readSpoken(json: Json, inner: Json): Pick<Entry, "message" | "answer" |
   }
 }
 
-/** A reminder or attached file as the model saw it; older versions did not store that. */
+/** Reads a reminder or attached file as the model saw it; older versions did not store that. */
 function readRendered(json: Json): Pick<Entry, "message" | "note"> | undefined {
   const rendered = stringIn(json, "type") === "attachment" ? member(json, "rendered") : undefined
   const blocks = elements(rendered).flatMap((piece): readonly Wire[] => {
@@ -259,7 +259,7 @@ function readRendered(json: Json): Pick<Entry, "message" | "note"> | undefined {
   return { message, note: "client-written" }
 }
 
-/** The message as the API takes it: a stored answer also has an id, model and usage, which a request must not contain. */
+/** Returns the message as the API accepts it: a stored answer also has an id, model and usage, which a request must not contain. */
 function sendable(inner: Json): NonNullable<Message["wire"]> {
   const names = Object.keys(isObject(inner.value) ? inner.value : {})
   if (names.every((name) => name === "role" || name === "content")) return wireOf(inner)
@@ -301,7 +301,7 @@ type Cut = { readonly at: number; readonly boundary?: Boundary; readonly summary
 function readThread(entries: ReadonlyMap<string, Entry>, leaf: string | undefined): Thread {
   const path = pathTo(entries, leaf)
   const chosen = withParallels(entries, new Set(path.map(({ id }) => id)))
-  const { slots, cuts } = gather([...entries.values()].filter(({ id }) => chosen.has(id)))
+  const { slots, cuts } = collect([...entries.values()].filter(({ id }) => chosen.has(id)))
   const messages = slots.map((slot, n) => join(slot, messageId(`m${n}`)))
   const ids = idsByEntry(slots, messages)
   const along = messagesAlong(path, (id) => ids.get(id))
@@ -321,8 +321,8 @@ const noteOf = ([first]: Slot, message: MessageId): readonly MessageNote[] =>
   first?.note === undefined ? [] : [{ message, note: first.note }]
 
 /**
- * Parallel calls fork the tree: each call's line carries its own result, and only one of them continues the path. The rest of the same
- * answer, and results for calls on the path that have none, belong to the path too.
+ * Adds to the path what parallel calls split off: each call's line has its own result, and only one of them continues the path. The rest of
+ * the same answer, and results for calls on the path that have none, belong to the path too.
  */
 function withParallels(entries: ReadonlyMap<string, Entry>, path: ReadonlySet<string>): ReadonlySet<string> {
   const chosen = new Set(path)
@@ -347,8 +347,8 @@ function withParallels(entries: ReadonlyMap<string, Entry>, path: ReadonlySet<st
   return chosen
 }
 
-/** Entries as messages and compactions, in file order: the lines of one answer are joined at the place of the first. */
-function gather(entries: readonly Entry[]): { readonly slots: readonly Slot[]; readonly cuts: readonly Cut[] } {
+/** Collects entries as messages and compactions, in file order: the lines of one answer are joined at the position of the first. */
+function collect(entries: readonly Entry[]): { readonly slots: readonly Slot[]; readonly cuts: readonly Cut[] } {
   const slots: Entry[][] = []
   const cuts: Cut[] = []
   const answers = new Map<string, Entry[]>()
@@ -360,8 +360,8 @@ function gather(entries: readonly Entry[]): { readonly slots: readonly Slot[]; r
       cuts[cuts.length - 1] = { ...open, summary: entry }
     else if (isSummary && message !== undefined) cuts.push({ at: slots.length, summary: entry })
     else if (message !== undefined) {
-      const begun = answer === undefined ? undefined : answers.get(answer)
-      if (begun !== undefined) begun.push(entry)
+      const known = answer === undefined ? undefined : answers.get(answer)
+      if (known !== undefined) known.push(entry)
       else {
         const slot = [entry]
         slots.push(slot)
@@ -383,7 +383,7 @@ function join(slot: Slot, id: MessageId): Message {
 
 const blockOf = (part: Part): Wire => part.wire ?? write({ type: "text", text: part.type === "text" ? part.text : "" })
 
-/** Some versions stored the answer so far with each new block: keep each call once. */
+/** Some versions stored the answer so far with each new block, so repeated calls are removed. */
 function withoutRepeats(parts: readonly Part[]): readonly Part[] {
   const seen = new Set<string>()
   return parts.filter((part) => {
@@ -409,13 +409,13 @@ function compactionOf(
   messages: Transcript,
   ids: ReadonlyMap<string, MessageId>,
 ): Compaction {
-  const told = summary === undefined ? [] : [join([summary], messageId(`c${n}.m0`))]
+  const summaryMessages = summary === undefined ? [] : [join([summary], messageId(`c${n}.m0`))]
   const { keptRange, kept = [], trigger, tokensBefore } = boundary ?? {}
   const wanted = new Set(kept.map((id) => ids.get(id)))
   const place = (id: string | undefined): number => messages.findIndex((message) => message.id === ids.get(id ?? ""))
   const [head, tail] = keptRange === undefined ? [-1, -1] : [place(keptRange.head), place(keptRange.tail)]
   const stays = messages.slice(0, at).filter(({ id }, m) => wanted.has(id) || (head >= 0 && m >= head && m <= tail))
-  return { at, replacement: [...told, ...stays], ...present({ trigger, tokensBefore }) }
+  return { at, replacement: [...summaryMessages, ...stays], ...present({ trigger, tokensBefore }) }
 }
 
 function readBranches(
@@ -427,12 +427,12 @@ function readBranches(
     nodes.some(({ message }) => message !== undefined),
   )
   return found.map(({ from, nodes }, n): AbandonedBranch => {
-    const messages = gather(nodes).slots.map((slot, m) => join(slot, messageId(`b${n}.m${m}`)))
+    const messages = collect(nodes).slots.map((slot, m) => join(slot, messageId(`b${n}.m${m}`)))
     return { reason: "abandoned", messages, ...present({ from: from === undefined ? undefined : along.get(from) }) }
   })
 }
 
-/** The system prompt and tools that newer versions store beside the messages, and the line they are on. */
+/** The system prompt and tools that newer versions store in the file, and the line that they are on. */
 type Shape = {
   readonly system: readonly Part[]
   readonly tools: readonly Tool[]

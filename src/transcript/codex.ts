@@ -17,7 +17,7 @@ import type {
 import { type Line, type Lines, readLines } from "./lines.ts"
 import { type SessionHeader, writeSession } from "./write-session.ts"
 
-/** Prefixes of texts that Codex writes with the user's role. */
+/** Prefixes of texts that Codex itself writes with the user's role. */
 const contextMarks: readonly string[] = [
   "<environment_context>",
   "<user_instructions>",
@@ -28,7 +28,7 @@ const contextMarks: readonly string[] = [
   "<skill>",
 ]
 
-/** A message with the user's role that the client wrote. */
+/** True for a message with the user's role that the client wrote. */
 function isContext({ role, parts }: Message): boolean {
   const [first] = parts
   return (
@@ -119,7 +119,7 @@ function skip({ number, text, json }: Line, type: string | undefined, payload: J
   return { line: number, reason, text, ...present({ type: inner === undefined ? type : `${type} ${inner}` }) }
 }
 
-/** Older versions stored only the summary: the user's messages and then the summary replaced the rest. */
+/** Reads a compaction. Older versions stored only the summary: the user's messages and then the summary replaced the rest. */
 function readCompaction(payload: Json, { messages, compactions }: Rollout): Compaction {
   const history = member(payload, "replacement_history")
   const at = messages.length
@@ -140,7 +140,7 @@ function readCompaction(payload: Json, { messages, compactions }: Rollout): Comp
   return { at, replacement }
 }
 
-/** Turns that were rolled back become a branch; a compaction among them is dropped. */
+/** Turns the last turns into a branch that was rolled back; compactions in them are dropped. */
 function rollBack(turns: number, { messages, owned, compactions, branches }: Rollout): void {
   let at = messages.length
   let left = turns
@@ -202,7 +202,7 @@ export function writeCodex(conversation: Conversation, options: ExportOptions): 
   }))
 }
 
-/** Whether it continues a file whose lines are bare items. */
+/** True if it continues a file whose lines are bare items. */
 function isBare({ origin }: Conversation): boolean {
   if (origin?.type !== "lines" || origin.kind !== "codex") return false
   const [head] = origin.head
@@ -232,7 +232,7 @@ function headOf({ system, meta }: Conversation, { id, cwd, now, model }: Session
 const lineOf = (item: Wire, { now }: SessionHeader): string =>
   writeObject({ timestamp: write(now.iso), type: write("response_item"), payload: item })
 
-/** Codex requires a type on every message, and its content as a list. */
+/** Returns the items of a message. Codex requires a type on every message, and its content as a list. */
 function itemsOf(message: Message): readonly Wire[] {
   return codecs["openai-responses"].writeMessage(message).map((item) => {
     const value = tryParse(item)

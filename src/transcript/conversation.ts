@@ -9,7 +9,7 @@ export type TranscriptFile = {
   readonly skipped: readonly SkippedLine[]
 }
 
-/** `cut-off`: the last line, broken off by a crash. `no-message`: a known type that the model never sees. `repeated`: a duplicate. */
+/** `cut-off`: the last line, cut off by a crash. `no-message`: a known type that the model never sees. `repeated`: a duplicate. */
 export type SkipReason = "cut-off" | "no-message" | "unknown-type" | "repeated"
 
 /** A line without a message, verbatim. */
@@ -20,7 +20,7 @@ export type SkippedLine = {
   readonly text: string
 }
 
-/** One conversation: every message of the current branch, including those compacted away since. */
+/** One conversation: every message of the current branch, including those that were compacted away. */
 export type Conversation = {
   readonly id?: string
   readonly title?: string
@@ -33,7 +33,7 @@ export type Conversation = {
   readonly compactions: readonly Compaction[]
   readonly branches: readonly AbandonedBranch[]
   readonly notes: readonly MessageNote[]
-  /** A subagent's conversation within the file of the main one. */
+  /** True for a subagent's conversation in the file of the main one. */
   readonly sidechain?: true
   /** Other data of the conversation, as the file has it. */
   readonly meta: Readonly<Record<string, unknown>>
@@ -63,7 +63,7 @@ export type MessageNote = {
   readonly note: "client-written" | "synthetic" | "branch-summary" | "user-command"
 }
 
-/** What the client would send next: the last compaction's replacement and all messages after it. */
+/** Returns what the client would send next: the last compaction's replacement and all messages after it. */
 export function contextOf({ messages, compactions }: Conversation): Transcript {
   const last = compactions.at(-1)
   return last === undefined ? messages : [...last.replacement, ...messages.slice(last.at)]
@@ -74,14 +74,14 @@ export type FileKind = "messages" | "trace" | "claude-code" | "codex" | "pi"
 
 export const fileKinds: readonly FileKind[] = ["messages", "trace", "claude-code", "codex", "pi"]
 
-/** Checks a kind that came from a flag. */
+/** Validates a kind that came from a flag. */
 export function requireKind(kind: FileKind): FileKind {
   if (!fileKinds.includes(kind))
     throw new HoldfastError({ code: "format-unknown", found: `"${String(kind).slice(0, 80)}"`, known: fileKinds })
   return kind
 }
 
-/** The text that a conversation was read from, so that unchanged parts are copied, not written again. */
+/** The text that a conversation was read from, so that unchanged parts are copied instead of written again. */
 type Origin = BodyOrigin | LinesOrigin
 
 /** A body, a trace, or a bare list that was read as the only member of a body. */
@@ -101,15 +101,15 @@ export type LinesOrigin = {
   readonly lines: readonly string[]
   readonly owned: ReadonlyMap<Message, readonly number[]>
   readonly messages: Transcript
-  /** Lines with the session's data: copied even when the messages changed. */
+  /** Lines with the session's data, which are copied even if the messages changed. */
   readonly head: readonly number[]
   /** The id that the next entry names as its parent. */
   readonly leaf?: string
-  /** Whether the last line is broken off; then nothing can be appended. */
+  /** True if the last line is cut off; then nothing can be appended. */
   readonly cut: boolean
 }
 
-/** The whole text, ready for more lines. */
+/** Returns the whole text, ready for more lines. */
 export function textBefore({ lines }: LinesOrigin): string {
   const text = lines.join("\n")
   return text === "" || text.endsWith("\n") ? text : `${text}\n`
@@ -126,7 +126,7 @@ export type ExportOptions = {
   /** The wire format of a list of messages or a trace; by default the conversation's own. */
   readonly format?: Format
   readonly now?: Instant
-  /** The id of the n-th new line of a session file. */
+  /** Returns the id of the n-th new line of a session file. */
   readonly newId?: (n: number) => string
   readonly cwd?: string
 }

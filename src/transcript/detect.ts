@@ -5,15 +5,15 @@ import { formatOfBody } from "./body.ts"
 import { type FileKind, fileKinds } from "./conversation.ts"
 import { firstLine, withoutMark } from "./lines.ts"
 
-/** The number of lines examined: a session file begins with a few lines about itself. */
-const linesLookedAt = 64
+/** Number of lines examined: a session file starts with a few lines about itself. */
+const maxLines = 64
 
 export function detectFile(text: string): FileKind {
   const start = withoutMark(text).trimStart()
   if (start.startsWith("[")) return kindOfList(start)
   if (!isObject(tryParse(firstLine(text)))) return kindOfWhole(start)
   let from = 0
-  for (let seen = 0; seen < linesLookedAt && from < start.length; seen++) {
+  for (let seen = 0; seen < maxLines && from < start.length; seen++) {
     const end = start.indexOf("\n", from)
     const value = tryParse(start.slice(from, end < 0 ? start.length : end))
     const kind = isObject(value) ? kindOfLine(value, isOnlyLine(start, end)) : undefined
@@ -42,8 +42,8 @@ function kindOfLine(line: Readonly<Record<string, unknown>>, isOnly: boolean): F
   if (body !== undefined) return isOnly && !isTrace(line) ? "messages" : "trace"
   if (line.record_type !== undefined) return "codex"
   if (type === undefined && typeof line.id === "string" && typeof line.timestamp === "string") return "codex"
-  const named = "uuid" in line || "parentUuid" in line || "sessionId" in line || "leafUuid" in line
-  if (typeof type === "string" && (named || type === "file-history-snapshot")) return "claude-code"
+  const hasSessionIds = "uuid" in line || "parentUuid" in line || "sessionId" in line || "leafUuid" in line
+  if (typeof type === "string" && (hasSessionIds || type === "file-history-snapshot")) return "claude-code"
   return isMessage(line) ? "messages" : undefined
 }
 
@@ -55,7 +55,7 @@ const isMessage = (value: Readonly<Record<string, unknown>>): boolean =>
 
 function kindOfList(text: string): FileKind {
   const value = tryParse(text)
-  if (value === undefined) return "messages" // not JSON: the importer says where
+  if (value === undefined) return "messages" // Not JSON: the importer reports where.
   const first: unknown = Array.isArray(value) ? value[0] : undefined
   return isObject(first) && formatOfBody(first) !== undefined ? "trace" : "messages"
 }

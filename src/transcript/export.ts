@@ -28,7 +28,7 @@ import {
 /** The format version that is written: entries name their parents, and extensions' messages are `custom`. */
 const version = 3
 
-/** A pi session file: a header, and one entry for each message, each the child of the one before. */
+/** Writes a pi session file: a header, and one entry per message, each the child of the one before. */
 function writePi(conversation: Conversation, options: ExportOptions): Exported {
   const lost: LossEvent[] = []
   const base = systemAsMessage(withoutOldOrigin(conversation))
@@ -45,7 +45,10 @@ function writePi(conversation: Conversation, options: ExportOptions): Exported {
   return { ...done, lost: [...done.lost, ...lost] }
 }
 
-/** Entries without ids cannot be linked again: such a file is copied whole or written from scratch. */
+/**
+ * Drops the original text if its entries have no ids, because they cannot be linked again: such a file is copied whole or written from
+ * scratch.
+ */
 function withoutOldOrigin(conversation: Conversation): Conversation {
   const { origin, messages, meta } = conversation
   const old = meta.version === undefined || meta.version === 1
@@ -54,7 +57,7 @@ function withoutOldOrigin(conversation: Conversation): Conversation {
   return rest
 }
 
-/** The tool of each result: that of the newest call with its id, because some histories use an id twice. */
+/** Maps each result to its tool: that of the newest call with its id, because some histories use an id twice. */
 function toolNames(messages: Transcript): ReadonlyMap<Part, string> {
   const called = new Map<CallId, string>()
   const names = new Map<Part, string>()
@@ -67,7 +70,7 @@ function toolNames(messages: Transcript): ReadonlyMap<Part, string> {
 
 type Blocks = (part: Part) => readonly Wire[]
 
-/** Results are messages of their own; the other parts of the message follow them. */
+/** Writes the entries of a message: each result is a message of its own, followed by the other parts. */
 function writeEntries(
   message: Message,
   parent: string | undefined,
@@ -92,21 +95,21 @@ function writeEntries(
   }
   const rest = message.parts.filter((part) => part.type !== "tool-result" || part.kind === "provider").flatMap(blocks)
   if (rest.length > 0) said.push(writeMessage(message, rest, session))
-  let above = parent
+  let previous = parent
   return said.map((inner) => {
     const id = nextId()
-    const place = { id: write(id), parentId: write(above ?? null), timestamp: write(now.iso) }
-    above = id
+    const place = { id: write(id), parentId: write(previous ?? null), timestamp: write(now.iso) }
+    previous = id
     return { line: writeObject({ type: write("message"), ...place, message: inner }), id }
   })
 }
 
 function writeMessage({ role, parts }: Message, blocks: readonly Wire[], { now, model }: SessionHeader): Wire {
-  const said = { role: write(role), content: writeList(blocks) }
-  if (role !== "assistant") return writeObject({ ...said, timestamp: write(now.ms) })
+  const base = { role: write(role), content: writeList(blocks) }
+  if (role !== "assistant") return writeObject({ ...base, timestamp: write(now.ms) })
   const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 }
   return writeObject({
-    ...said,
+    ...base,
     api: write("anthropic-messages"),
     provider: write("anthropic"),
     model: write(model),
@@ -116,9 +119,9 @@ function writeMessage({ role, parts }: Message, blocks: readonly Wire[], { now, 
   })
 }
 
-/** The blocks that pi has: text, thinking, calls, inline images. Other parts are written as text and reported as lost. */
+/** Returns the blocks that pi supports: text, thinking, calls, inline images. Other parts are written as text and reported as lost. */
 function blockOf(part: Part, { id: messageId }: Message, lost: LossEvent[]): readonly Wire[] {
-  const told = (reason: string, text: string): readonly Wire[] => {
+  const writeLost = (reason: string, text: string): readonly Wire[] => {
     lost.push({ type: "part-lost", messageId, part: part.type, reason })
     return text === "" ? [] : [write({ type: "text", text })]
   }
@@ -128,17 +131,17 @@ function blockOf(part: Part, { id: messageId }: Message, lost: LossEvent[]): rea
     case "reasoning":
       return [write(thinkingOf(part))]
     case "tool-call":
-      if (part.kind === "provider") return told("the call was not the client's to run", quoteText(part))
+      if (part.kind === "provider") return writeLost("the call was not the client's to run", quoteText(part))
       return [callOf(part)]
     case "tool-result":
-      return told("the call was not the client's to run", quoteText(part))
+      return writeLost("the call was not the client's to run", quoteText(part))
     case "image":
-      return imageOf(part) ?? told("only inline images can be held", "[image: left out]")
+      return imageOf(part) ?? writeLost("only inline images can be held", "[image: left out]")
     case "document":
-      return told("documents cannot be held", `[document ${part.title ?? ""}]\n${part.text ?? "left out"}`)
+      return writeLost("documents cannot be held", `[document ${part.title ?? ""}]\n${part.text ?? "left out"}`)
     case "opaque":
     case "unknown":
-      return told("a block that only its own provider can read", "")
+      return writeLost("a block that only its own provider can read", "")
   }
 }
 
@@ -181,8 +184,8 @@ const writers: Readonly<Record<FileKind, (conversation: Conversation, options: E
 }
 
 /**
- * Write a conversation as a file of that kind: every message of it, compacted away or not. To write what the client would send next
- * instead, give it `messages: contextOf(conversation)`.
+ * Writes a conversation as a file of that kind: every message of it, compacted away or not. To write what the client would send next
+ * instead, pass `messages: contextOf(conversation)`.
  */
 export function exportTranscript(conversation: Conversation, kind: FileKind, options: ExportOptions = {}): Exported {
   return writers[requireKind(kind)](conversation, options)
@@ -198,7 +201,7 @@ function writeClaudeCode(conversation: Conversation, options: ExportOptions): Ex
   }))
 }
 
-/** The system prompt and the tools in the form of newer versions, if there are any. */
+/** Returns the line with the system prompt and the tools, in the form of newer versions, if there are any. */
 function headOf({ system, tools }: ConvertedConversation, { id }: SessionHeader): readonly string[] {
   if (system.length + tools.length === 0) return []
   const shape = writeObject({
@@ -225,22 +228,25 @@ function writeLine(message: Message, parent: string | undefined, session: Sessio
   return { line, id }
 }
 
-/** The fields of a message: an answer also has the API's data; a system message, which has no line type, is written as information too. */
+/**
+ * Returns the fields of a message. An answer also has the API's data; a system message, which has no line type of its own, is also written
+ * as information.
+ */
 function saidFields(message: Message, { model }: SessionHeader, id: string): Fields {
   const content = contentOf(message)
-  const said = { role: write(message.role), content }
-  if (message.role === "user") return { type: write("user"), message: writeObject(said) }
+  const base = { role: write(message.role), content }
+  if (message.role === "user") return { type: write("user"), message: writeObject(base) }
   if (message.role === "system") {
     const text = textOfMessage(message)
     const told = { subtype: write("informational"), level: write("info"), content: write(text) }
-    return { type: write("system"), ...told, message: writeObject(said) }
+    return { type: write("system"), ...told, message: writeObject(base) }
   }
   const calls = message.parts.some(({ type }) => type === "tool-call")
   const answer = writeObject({
     model: write(model),
     id: write(`msg_${id}`),
     type: write("message"),
-    ...said,
+    ...base,
     stop_reason: write(calls ? "tool_use" : "end_turn"),
     stop_sequence: write(null),
     usage: write({ input_tokens: 0, output_tokens: 0 }),
@@ -248,7 +254,7 @@ function saidFields(message: Message, { model }: SessionHeader, id: string): Fie
   return { type: write("assistant"), message: answer }
 }
 
-/** The content unchanged; that of an answer is always a list of blocks. */
+/** Returns the content unchanged, except that an answer's content is always a list of blocks. */
 function contentOf(message: Message): Wire {
   const [wire] = codecs["anthropic-messages"].writeMessage(message)
   const content = wire === undefined ? undefined : member(readJson(wire, "request"), "content")

@@ -65,7 +65,7 @@ type Session = {
   head?: number
   title?: string | undefined
   last?: string
-  /** The entry id of every line, the header included: the first version names entries by their index. */
+  /** The entry id of every line, the header included: the first version refers to entries by their index. */
   readonly order: string[]
 }
 
@@ -124,7 +124,7 @@ function readEntry(json: Json, type: string, { order }: Session): Partial<Entry>
   return { compaction: { summary, ...present({ firstKept, tokensBefore: countIn(json, "tokensBefore") }) } }
 }
 
-/** Tools that a system message adds or removes, in Anthropic's declaration. */
+/** Reads the tools that a system message adds or removes, in Anthropic's declaration. */
 function readTools(message: Json): Entry["tools"] {
   const added = elements(member(message, "toolsAdded")).map((tool): Tool => {
     const name = stringIn(tool, "name") ?? "unnamed"
@@ -214,7 +214,7 @@ function branchesOf(
     }))
 }
 
-/** A message of pi's shape in ours, and its note. */
+/** A message of pi converted to ours, and its note. */
 type PiMessage = { readonly message: Message; readonly note?: MessageNote["note"] }
 
 const roles: ReadonlyMap<string, Role> = new Map([
@@ -229,7 +229,9 @@ const roles: ReadonlyMap<string, Role> = new Map([
   ["compactionSummary", "user"],
 ])
 
-/** Undefined for entries that the model never sees: an unknown role, a command hidden from it, an answer without content. */
+/**
+ * Converts a message. Undefined for one that the model never sees: an unknown role, a command hidden from it, an answer without content.
+ */
 function readPiMessage(json: Json, id: MessageId): PiMessage | undefined {
   const wireRole = stringIn(json, "role") ?? ""
   const role = roles.get(wireRole)
@@ -252,7 +254,7 @@ function readParts(json: Json, role: string): readonly Part[] {
     case "system":
       return [...readContent(json, signer), ...readSections(json)]
     case "bashExecution":
-      return [{ type: "text", text: ranText(json) }]
+      return [{ type: "text", text: commandText(json) }]
     case "branchSummary":
     case "compactionSummary":
       return [{ type: "text", text: stringIn(json, "summary") ?? "" }]
@@ -268,7 +270,7 @@ function readContent(json: Json, signer: string | undefined): readonly Part[] {
   return elements(content).flatMap((block) => readBlock(block, signer))
 }
 
-/** The named sections of a system prompt, in order; a section that is null was removed. */
+/** Returns the named sections of a system prompt, in order; a section that is null was removed. */
 function readSections(json: Json): readonly Part[] {
   const sections = member(json, "sections")?.value
   const texts = isObject(sections) ? Object.values(sections) : []
@@ -307,7 +309,7 @@ function readCall(block: Json): Part {
   return { type: "tool-call", callId: callId(id), tool, kind: "function", input: input?.value ?? {}, wire }
 }
 
-/** A signature is kept only if Anthropic's API made it: another provider's is invalid there. */
+/** Reads reasoning. A signature is kept only if Anthropic's API made it, because another provider's is invalid there. */
 function readThinking(block: Json, signer: string | undefined): Part {
   const text = stringIn(block, "thinking") ?? ""
   const signature = stringIn(block, "thinkingSignature")
@@ -320,8 +322,8 @@ function readThinking(block: Json, signer: string | undefined): Part {
   return { type: "reasoning", text, signature, wire: write({ type: "thinking", thinking: text, signature }) }
 }
 
-/** A command that the user ran, in the form that the model sees. */
-function ranText(json: Json): string {
+/** Returns a command that the user ran, in the form that the model sees. */
+function commandText(json: Json): string {
   const code = numberIn(json, "exitCode")
   const end = isTrue(json, "cancelled")
     ? "\n(cancelled)"
@@ -331,7 +333,7 @@ function ranText(json: Json): string {
   return `$ ${stringIn(json, "command") ?? ""}\n${stringIn(json, "output") ?? ""}${end}`
 }
 
-/** A longer text is refused: JavaScript engines limit strings to slightly more (V8 to 536,870,888 characters). */
+/** Maximum length of a file: JavaScript engines limit strings to slightly more (V8 to 536,870,888 characters). */
 const maxFileLength = 500_000_000
 
 /** What the caller knows about the file; otherwise its kind, and the wire format of bare messages, are detected. */

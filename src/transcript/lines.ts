@@ -2,16 +2,16 @@ import { HoldfastError } from "../message/errors.ts"
 import { isObject, type Json, readJson } from "../wire/json.ts"
 import type { SkippedLine } from "./conversation.ts"
 
-/** A line that holds a JSON object. `index` counts from 0, `number` from 1 as editors do. */
+/** A line that contains a JSON object. `index` counts from 0, `number` from 1 as editors do. */
 export type Line = { readonly index: number; readonly number: number; readonly text: string; readonly json: Json }
 
 export type Lines = {
-  /** Every line verbatim, blank ones too: joined by line breaks they are the file. */
+  /** Every line verbatim, including blank ones: joined by line breaks they are the file. */
   readonly all: readonly string[]
   readonly cut?: SkippedLine
 }
 
-/** Reads each line once, in order. Only the last may be broken off: a process that died while writing leaves that. */
+/** Reads each line once, in order. Only the last may be cut off, by a process that died while writing. */
 export function readLines(text: string, visit: (line: Line) => void): Lines {
   const all = text.split("\n")
   const last = all.findLastIndex((line) => !isBlank(line))
@@ -33,7 +33,7 @@ export function readLines(text: string, visit: (line: Line) => void): Lines {
 
 const isBlank = (line: string): boolean => !/\S/.test(line)
 
-/** Some editors put a byte order mark before the first line. */
+/** Removes the byte order mark that some editors put before the first line. */
 export const withoutMark = (text: string): string => (text.startsWith("\uFEFF") ? text.slice(1) : text)
 
 function parse(text: string, line: number, mayBeCut: boolean): Json | undefined {
@@ -49,7 +49,7 @@ function parse(text: string, line: number, mayBeCut: boolean): Json | undefined 
   throw new HoldfastError({ code: "file-invalid", line, expected: "a JSON object", found: "another JSON value" })
 }
 
-/** Runs a function and adds the line number to a Problem that it throws, given the path that it names. */
+/** Runs a function and adds the line number to a Problem that it throws, given the path in the Problem. */
 export function atLine<Result>(lineOf: (path: string) => number, run: () => Result): Result {
   try {
     return run()
@@ -68,5 +68,5 @@ export function firstLine(text: string): string {
   return withoutMark(text.slice(start, end < 0 ? text.length : end))
 }
 
-/** JSON on one line: line breaks in JSON text stand only between values. */
+/** Returns JSON on one line: line breaks in JSON text are only between values. */
 export const onOneLine = (json: string): string => (/[\r\n]/.test(json) ? json.replace(/[\r\n]+/g, " ") : json)

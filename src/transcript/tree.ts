@@ -3,7 +3,7 @@ import type { MessageId } from "../message/message.ts"
 /** An entry of a file whose entries name their parents. */
 export type TreeNode = { readonly id: string; readonly parent?: string }
 
-/** The entries from the root to the leaf. A parent that is not in the file, or a ring, ends the walk. */
+/** Returns the entries from the root to the leaf. A parent that is not in the file, or a cycle, ends the walk. */
 export function pathTo<Node extends TreeNode>(
   nodes: ReadonlyMap<string, Node>,
   leaf: string | undefined,
@@ -21,7 +21,7 @@ export function pathTo<Node extends TreeNode>(
 
 type Offshoot<Node> = { readonly from?: string; readonly nodes: readonly Node[] }
 
-/** The entries that are not on the path, grouped by where they branch off, in file order. `from` is the entry on the path, if any. */
+/** Groups the entries that are not on the path by where they branch off, in file order. `from` is the entry on the path, if any. */
 export function offshoots<Node extends TreeNode>(
   nodes: Iterable<Node>,
   isOnPath: (id: string) => boolean,
@@ -43,7 +43,7 @@ export function offshoots<Node extends TreeNode>(
   return [...gathered.values()]
 }
 
-/** For each entry on a path its message, or the last message before it. */
+/** Returns for each entry on a path its message, or the last message before it. */
 export function messagesAlong(
   path: readonly TreeNode[],
   messageOf: (id: string) => MessageId | undefined,

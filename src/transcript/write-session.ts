@@ -30,18 +30,18 @@ export type SessionHeader = {
   readonly now: Instant
   readonly model: string
   readonly version?: string
-  /** A new id on each call. */
+  /** Returns a new id on each call. */
   readonly nextId: () => string
 }
 
 const epoch: Instant = { iso: "1970-01-01T00:00:00.000Z", ms: 0 }
 
-/** Generated ids in the client's format: deterministic, numbered from the session's length. */
+/** Returns generated ids in the client's format: deterministic, numbered from the session's length. */
 const uuidOf = (n: number): string => `00000000-0000-4000-8000-${n.toString(16).padStart(12, "0")}`
 
 type SessionKind = Exclude<FileKind, "messages" | "trace">
 
-/** pi's own message shape is Anthropic's under other names. */
+/** The wire format of each kind. pi's own message shape is Anthropic's with other names. */
 const formatOf: Readonly<Record<SessionKind, Format>> = {
   "claude-code": "anthropic-messages",
   codex: "openai-responses",
@@ -88,27 +88,26 @@ export type WrittenLine = { readonly line: string; readonly id: string }
 type ChainWriter = {
   readonly head: () => readonly string[]
   readonly write: (message: Message, parent: string | undefined) => readonly WrittenLine[]
-  /** Absent where lines name no parent. */
+  /** Absent if lines name no parent. */
   readonly links?: Links
 }
 
 /**
  * Writes a session file. If nothing changed: the original text. If messages were added at the end: that text and their lines. Otherwise:
- * the first lines, the original lines of each unchanged message, linked to a new parent where the old one is gone, and new lines for the
- * rest.
+ * the first lines, the original lines of each unchanged message, linked to a new parent if the old one is gone, and new lines for the rest.
  */
 function writeChain(origin: LinesOrigin | undefined, messages: Transcript, writer: ChainWriter): string {
   if (origin?.messages.every((message, n) => message === messages[n]) === true) {
     const added = messages.slice(origin.messages.length)
     if (added.length === 0) return origin.lines.join("\n")
-    if (!origin.cut) return textBefore(origin) + lay(undefined, added, writer, origin.leaf)
+    if (!origin.cut) return textBefore(origin) + writeLines(undefined, added, writer, origin.leaf)
   }
   const old = origin?.head.flatMap((index) => origin.lines[index] ?? [])
   const head = old === undefined || old.length === 0 ? writer.head() : old
-  return head.map((line) => `${line}\n`).join("") + lay(origin, messages, writer, undefined)
+  return head.map((line) => `${line}\n`).join("") + writeLines(origin, messages, writer, undefined)
 }
 
-function lay(
+function writeLines(
   origin: LinesOrigin | undefined,
   messages: Transcript,
   { write: writeMessage, links }: ChainWriter,
@@ -129,7 +128,7 @@ function lay(
   return out.join("")
 }
 
-/** The line with another parent; unchanged if it already has that parent. */
+/** Returns the line with another parent; unchanged if it already has that parent. */
 function relink(line: string, parent: string | undefined, links: Links | undefined): WrittenLine {
   if (links === undefined) return { line, id: "" }
   const linked = overlay(wireText(line), { [links.parent]: write(parent ?? null) })
@@ -182,7 +181,7 @@ function withoutUnsigned({ messages, lost }: Translation): Translation {
 const textsOf = (parts: readonly Part[]): readonly Part[] =>
   parts.flatMap((part) => (part.type === "text" && part.text !== "" ? { type: "text", text: part.text } : []))
 
-/** The system parts as a first message, for a file that has no other place for them. */
+/** Moves the system parts into a first message, for a file that has no other place for them. */
 export function systemAsMessage(conversation: Conversation): Conversation {
   const parts = textsOf(conversation.system)
   if (parts.length === 0) return conversation
@@ -190,7 +189,7 @@ export function systemAsMessage(conversation: Conversation): Conversation {
   return { ...conversation, system: [], messages: [first, ...conversation.messages] }
 }
 
-/** System messages at the start as system parts, for a format that keeps them apart. */
+/** Moves system messages at the start to the system parts, for a format that keeps them separate. */
 export function messagesAsSystem(conversation: Conversation): Conversation {
   const { messages, system } = conversation
   const end = messages.findIndex(({ role, parts }) => role !== "system" || parts.some(({ type }) => type !== "text"))
@@ -204,10 +203,10 @@ export function messagesAsSystem(conversation: Conversation): Conversation {
   }
 }
 
-/** A tool declaration that belongs to no format. */
+/** A tool declaration in a neutral form. */
 type Declaration = { readonly name: string; readonly description?: string; readonly schema: unknown }
 
-/** The same functions declared in another format; tools that a provider runs itself have no equivalent and are reported. */
+/** Declares the same functions in another format; tools that a provider runs itself have no equivalent and are reported. */
 function translateTools(
   tools: readonly Tool[],
   to: Format,
@@ -224,7 +223,7 @@ function translateTools(
 
 const schemaNames = ["input_schema", "parameters", "parametersJsonSchema", "parameters_json_schema"]
 
-/** In every format a function has a name, perhaps a description, and a schema under one of four names. */
+/** Reads a tool declaration. In every format a function has a name, an optional description, and a schema under one of four names. */
 function declarationOf(value: unknown): Declaration | undefined {
   if (!isObject(value)) return undefined
   const inner = isObject(value.function) ? value.function : value
@@ -237,15 +236,15 @@ function declarationOf(value: unknown): Declaration | undefined {
 }
 
 function declare({ name, description, schema }: Declaration, to: Format): unknown {
-  const said = { name, ...present({ description }) }
+  const base = { name, ...present({ description }) }
   switch (to) {
     case "anthropic-messages":
-      return { ...said, input_schema: schema }
+      return { ...base, input_schema: schema }
     case "openai-chat":
-      return { type: "function", function: { ...said, parameters: schema } }
+      return { type: "function", function: { ...base, parameters: schema } }
     case "openai-responses":
-      return { type: "function", ...said, parameters: schema }
+      return { type: "function", ...base, parameters: schema }
     case "gemini":
-      return { ...said, parametersJsonSchema: schema }
+      return { ...base, parametersJsonSchema: schema }
   }
 }

@@ -4,22 +4,22 @@ import { type Channel, instructs } from "../../message/message.ts"
 import { affirms, unframed } from "./claim.ts"
 import words from "./gate-words.json" with { type: "json" }
 
-/** Letters by which two forms of a word are taken for the same. */
+/** Number of letters at which a word is cut, so that its forms match. */
 const stemLength = 5
 
-/** Shorter words say too little. */
+/** Minimum length in characters: shorter words say too little. */
 const minLength = 3
 
-/** Words that stand in any text, of the languages most written; the rest is left to how often a word occurs. */
+/** Stop words of the most common languages; beyond these, how often a word occurs decides. */
 const empty = wordSet(...words.empty)
 
-/** Scripts written without blanks, and Korean, whose words carry their endings. */
+/** Matches scripts written without blanks, and Korean, whose words contain their endings. */
 const unspaced = /[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af]/
 
-/** A word or number of a text, as two ways to put the same thing share it, and where it stands in the view. */
+/** A normalized word or number of a text, which two phrasings of the same thing share, and its offset in the normalized text. */
 type Term = { readonly term: string; readonly at: number }
 
-/** The terms of a normalized text: stems of words, numbers, and pairs of characters where a script has no blanks. One pass. */
+/** Yields the terms of a normalized text in one pass: stems of words, numbers, and pairs of characters in scripts without blanks. */
 function* termsOf(seen: string): Generator<Term> {
   for (const { 0: found, index } of seen.matchAll(/\d{1,3}(?:,\d{3})+(?![\p{L}\p{N}])|[\p{L}\p{N}]+/gu)) {
     const word = found.includes(",") ? found.replaceAll(",", "") : found
@@ -31,47 +31,49 @@ function* termsOf(seen: string): Generator<Term> {
   }
 }
 
-/** A text that a summary may rest on, and where it came in. */
+/** A text that a summary line may be based on, with its channel. */
 export type SummarySource = { readonly id: string; readonly text: string; readonly channel: Channel }
 
-/** Who can stand behind a line: someone who may instruct, the assistant itself, or mere data. */
+/** The authority that can stand behind a line: a channel that may instruct, the assistant, or data. */
 export type LineAuthority = "authority" | "assistant" | "data"
 
-/** How much of a line's wording one kind of source has in one place, 0 to 1, and what is said there, as matching sees it. */
+/** How much of a line's wording sources of one authority have in one place, from 0 to 1, and the normalized text of that place. */
 type Support = {
   readonly share: number
   readonly source?: SummarySource
   readonly said: string
-  /** Which of all places it is, in the order in which they were said. */
+  /** Index of the window among all windows, which are in chronological order. */
   readonly at: number
 }
 
 export type Attribution = {
-  /** Share of the line's terms that stand in any source at all. */
+  /** Share of the line's terms that occur in any source. */
   readonly known: number
   readonly terms: number
-  /** Terms that data has and that nobody with a say, nor the assistant, used anywhere. */
+  /** Number of terms that occur only in data, nowhere in the words of the assistant or of a channel that may instruct. */
   readonly foreign: number
   readonly support: Readonly<Record<LineAuthority, Support>>
   readonly restsOn: LineAuthority | "nothing"
 }
 
-/** Terms in one window; two neighbours together are about a paragraph, in which a line can find what it puts together. */
+/** Terms in one window. Two neighbouring windows are about a paragraph, so a line that combines their terms is found. */
 const windowTerms = 32
-/** Terms looked at of one line: as many as a number has bits. */
+/** Maximum number of terms per line: as many as there are usable bits in an integer. */
 const maxTerms = 31
-/** A term that stands in more windows than this tells no place from another. */
+/** A term that occurs in more windows than this does not identify a place. */
 const maxPlaces = 4096
-/** Characters of a question that a short answer takes for its own. */
+/** Maximum length in characters of a question that is added to a short answer. */
 const maxQuestion = 1500
 
-/** So much of a line must stand in one place before it rests there: half of it is the summarizer's own way to put it. */
+/** Minimum share of a line in one place to attribute the line to it: about half of a line is the summarizer's own phrasing. */
 const minShare = 0.5
-/** And so much before it comes from data; less of it comes from nowhere. */
+/** Minimum share to attribute a line to data; with less it has no source. */
 const minData = 0.25
-/** A longer line that the user said verbatim is the user's, though a tool's output repeats it. */
-const tellingTerms = 4
-/** More terms than this that only data has: someone with a say said the rest, and the data went on. */
+/**
+ * A line with at least this many terms that occurs verbatim in an instructing channel is attributed to it, even if tool output repeats it.
+ */
+const minVerbatimTerms = 4
+/** If more terms than this occur only in data, the line goes beyond what an authority said. */
 const maxForeign = 2
 const maxForeignShare = 0.3
 
@@ -89,11 +91,11 @@ type Window = {
 
 type Index = { readonly windows: readonly Window[]; readonly places: ReadonlyMap<string, readonly number[]> }
 
-/** A "yes" says what the question before it asks. */
+/** Returns an answer with the question before it if the answer is a "yes", because it then says what the question asks. */
 const withQuestion = (answer: string, question: string): string =>
   question !== "" && affirms(answer) ? `${question.slice(-maxQuestion)}\n${answer}` : answer
 
-/** Where the wanted terms stand, in windows over all sources. One pass over each text. */
+/** Indexes the wanted terms by window, over all sources. One pass over each text. */
 function indexOf(sources: readonly SummarySource[], wanted: ReadonlySet<string>): Index {
   const windows: Window[] = []
   const places = new Map<string, number[]>()
@@ -124,7 +126,7 @@ function bitsIn(mask: number): number {
   return count
 }
 
-/** Which of a line's terms stand in each window that has any; the bit of a term is its place in the line. */
+/** For each window with any of the line's terms, a bit mask of them; a term's bit is its index in the line. */
 function masksOf(terms: readonly string[], { places }: Index): ReadonlyMap<number, number> {
   const masks = new Map<number, number>()
   terms.forEach((term, bit) => {
@@ -137,14 +139,14 @@ function masksOf(terms: readonly string[], { places }: Index): ReadonlyMap<numbe
 
 function supportOf(terms: readonly string[], index: Index): Readonly<Record<LineAuthority, Support>> {
   const masks = masksOf(terms, index)
-  const telling = terms.filter((term) => (index.places.get(term)?.length ?? 1) <= maxPlaces).length
+  const identifying = terms.filter((term) => (index.places.get(term)?.length ?? 1) <= maxPlaces).length
   const best: Record<LineAuthority, Support> = { authority: none, assistant: none, data: none }
   for (const [at, mask] of masks) {
     const window = index.windows[at]
     if (window === undefined) continue
     const next = index.windows[at + 1]
     const same = next?.source === window.source
-    const share = bitsIn(same ? mask | (masks.get(at + 1) ?? 0) : mask) / telling
+    const share = bitsIn(same ? mask | (masks.get(at + 1) ?? 0) : mask) / identifying
     const before = best[window.ground]
     if (share < before.share || (share === before.share && at >= before.at)) continue
     const after = index.windows[at + 2]
@@ -157,8 +159,8 @@ function supportOf(terms: readonly string[], index: Index): Readonly<Record<Line
 type Supports = Readonly<Record<LineAuthority, Support>>
 
 /**
- * On whom a line rests. Only what somebody said in so many words is theirs: a line is the user's or the assistant's if one place of their
- * words has half of it, and no data has more of it, or as much and earlier. Whoever comes second repeats.
+ * Returns the authority that a line rests on. The user or the assistant only if one place of their words has half of it and no data has
+ * more of it, or as much and earlier: the later one repeats the earlier.
  */
 function restsOn({ authority, assistant, data }: Supports, terms: number, foreign: number): Attribution["restsOn"] {
   const borrowed = foreign > maxForeign || (foreign > 1 && foreign > maxForeignShare * terms)
@@ -169,18 +171,18 @@ function restsOn({ authority, assistant, data }: Supports, terms: number, foreig
   return data.share >= minData || borrowed ? "data" : "nothing"
 }
 
-const isVerbatim = (share: number, terms: number): boolean => share === 1 && terms >= tellingTerms
+const isVerbatim = (share: number, terms: number): boolean => share === 1 && terms >= minVerbatimTerms
 
-/** Does this term stand in data, and in nobody's words? */
+/** True if a term occurs in data only. */
 function isForeign(term: string, { windows, places }: Index): boolean {
   const found = places.get(term) ?? []
   return found.length > 0 && found.every((at) => windows[at]?.ground === "data")
 }
 
-/** What a line of a summary may carry before its first word: a bullet and a label such as [Next]. */
+/** Matches what may precede the first word of a summary line: a bullet and a label such as [Next]. */
 const label = /^\s*(?:[-*•]\s*)?(?:\[[^\]\n]{0,40}\])?/
 
-/** The terms of a line, each once, and one that carries a figure twice: an id or an amount tells more than a word. */
+/** Returns the distinct terms of a line. Terms with a digit count twice, because an id or amount identifies more than a word. */
 function distinctTerms(text: string): readonly string[] {
   const terms = new Set<string>()
   for (const { term } of termsOf(unframed(normalize(text.replace(label, "")).text))) {
@@ -191,8 +193,8 @@ function distinctTerms(text: string): readonly string[] {
 }
 
 /**
- * On which sources each of these texts really rests, by its wording and whatever it claims. The sources are read once, and the
- * answer for a text costs as much as its terms occur. What data covers as well as anyone with a say is the data's.
+ * Returns a function that finds the sources that a text really rests on, by its wording and whatever it claims. The sources are read once;
+ * each text costs as much as its terms occur. What data covers as well as an authority is attributed to the data.
  */
 export function createAttribution(
   sources: readonly SummarySource[],
@@ -214,6 +216,6 @@ export function createAttribution(
   }
 }
 
-/** On which sources a line really rests. */
+/** Finds the sources that a line really rests on. */
 export const attribute = (line: string, sources: readonly SummarySource[]): Attribution =>
   createAttribution(sources, [line])(line)

@@ -3,7 +3,7 @@ import { normalize } from "../../language/normalize.ts"
 import { anyOf } from "../../language/word-lists.ts"
 import words from "./gate-words.json" with { type: "json" }
 
-/** What a line says somebody with a say has done: allowed something, changed a rule, or asked for something. */
+/** What a line claims that an authority did: allowed something, changed a rule, or requested something. */
 export type Claim = "approval" | "rule-change" | "request"
 
 const people = anyOf(words.people)
@@ -34,16 +34,16 @@ const withoutAsking = anyOf(
 )
 const unasked = new RegExp(`(?<!\\p{L})${withoutAsking}`, "u")
 const ended = new RegExp(`(?<!\\p{L})${anyOf(words.ended)}(?!\\p{L})`, "u")
-const ofNoMatter = anyOf(
+const irrelevancePhrases = anyOf(
   "nothing to do with",
   `(?:not|n't|never|hardly|isn't|aren't) (?:be )?${anyOf(words.relevant)}`,
   words.irrelevant,
   `(?:can|may|should|must|need) (?:safely |simply |now )?(?:not |be )*${anyOf(words.leftOut)}`,
   words.besideElsewhere,
 )
-/** A rule that does not matter is as good as gone. */
-const beside = new RegExp(`(?<!\\p{L})${ofNoMatter}`, "u")
-const besideIdeographic =
+/** Matches a rule called irrelevant, which has the effect of lifting it. */
+const irrelevant = new RegExp(`(?<!\\p{L})${irrelevancePhrases}`, "u")
+const irrelevantIdeographic =
   /(?:规则|限制|上限|政策|规定|要求|指示|指令|ルール|制限).{0,14}(?:无关|不相关|不重要|不适用|可以忽略|可以省略|関係ありません|関係ない)/u
 const lapsedRule = lazyPattern(`(?<!\\p{L})${rules}(?!\\p{L}).{0,60}(?<!\\p{L})${lapsed}(?!\\p{L})`, "u")
 const dropRule = lazyPattern(`(?<!\\p{L})${anyOf(words.dropping)}(?!\\p{L}).{0,40}(?<!\\p{L})${rules}(?!\\p{L})`, "u")
@@ -64,37 +64,41 @@ const wish = new RegExp(
   "u",
 )
 
-/** Characters of a text that are looked at: a claim is a sentence. */
+/** Maximum number of characters that are examined: a claim is a sentence. */
 const maxClaim = 1000
 
-/** What this text says that somebody with a say has done. Eight languages; patterns of bounded reach. */
+/** Returns what the text claims that an authority did. Eight languages; patterns of bounded length. */
 export function claimIn(text: string): Claim | undefined {
-  const said = normalize(text.slice(0, maxClaim)).text
-  if (unasked.test(said) || ruleIdeographic.test(said) || besideIdeographic.test(said)) return "rule-change"
-  if (rule.test(said) && (ended.test(said) || beside.test(said) || lapsedRule.test(said) || dropRule.test(said)))
+  const normalized = normalize(text.slice(0, maxClaim)).text
+  if (unasked.test(normalized) || ruleIdeographic.test(normalized) || irrelevantIdeographic.test(normalized))
     return "rule-change"
-  if (grantedByItself.test(said) || grantedIdeographic.test(said)) return "approval"
+  if (
+    rule.test(normalized) &&
+    (ended.test(normalized) || irrelevant.test(normalized) || lapsedRule.test(normalized) || dropRule.test(normalized))
+  )
+    return "rule-change"
+  if (grantedByItself.test(normalized) || grantedIdeographic.test(normalized)) return "approval"
   // "User x is not authorized to …" grants nothing.
-  if (granted.test(said.replace(everyRefusal, " ")) && person.test(said)) return "approval"
-  if (says.test(said)) return "approval"
-  return wish.test(said) ? "request" : undefined
+  if (granted.test(normalized.replace(everyRefusal, " ")) && person.test(normalized)) return "approval"
+  if (says.test(normalized)) return "approval"
+  return wish.test(normalized) ? "request" : undefined
 }
 
-/** What a normalized text says, without the summarizer's words on who said it. */
+/** Removes the summarizer's phrases about who said something from a normalized text. */
 export const unframed = (text: string): string => text.replace(wish, " ")
 
-/** Does this text allow, decide or ask for something? */
+/** True if the text allows, decides or requests something. */
 export const grants = (text: string): boolean =>
   asks.test(text) || granted.test(text) || /批准|同意|授权|允许|确认|决定|承認|許可|请|想/.test(text)
 
 const asks = new RegExp(`(?<!\\p{L})${anyOf(words.requests)}(?!\\p{L})`, "u")
 
-/** Longest answer, in characters, that a "yes" makes an approval of the question. */
+/** Maximum length in characters of an answer in which a "yes" approves the question. */
 const maxAnswer = 240
 
 const yes = new RegExp(`(?<!\\p{L})${anyOf(words.yes)}(?!\\p{L})|${anyOf(words.yesElsewhere)}`, "u")
 
-/** Is this a short answer that agrees to what was asked? */
+/** True if this is a short answer that agrees to the question. */
 export const affirms = (text: string): boolean => text.length <= maxAnswer && yes.test(normalize(text).text)
 
 const refusal = new RegExp(
@@ -107,10 +111,10 @@ const refusal = new RegExp(
 
 const everyRefusal = new RegExp(refusal.source, "gu")
 
-/** Does this text withhold an approval? */
+/** True if the text refuses an approval. */
 export const withholdsApproval = (text: string): boolean => refusal.test(normalize(text).text)
 
-/** Words that speak to a reader. A summary tells of things; only what wants something of its reader speaks to them. */
+/** Matches words that address the reader. A summary reports; only a text that wants something addresses its reader. */
 const spokenTo = new RegExp(`(?<!\\p{L})${anyOf(words.you)}(?!\\p{L})|${anyOf(words.youElsewhere)}`, "u")
 
 const obliged = new RegExp(`(?<!\\p{L})${anyOf(words.duties)}(?!\\p{L})|${anyOf(words.dutiesIdeographic)}`, "u")
@@ -121,15 +125,17 @@ const belittled = new RegExp(`(?<!\\p{L})${anyOf(words.belittled)}(?!\\p{L})`, "
 
 const ruled = new RegExp(`(?<!\\p{L})${anyOf(words.ruled)}(?!\\p{L})`, "u")
 
-/** Characters of a clause that are looked at. */
+/** Maximum number of characters of a clause that are examined. */
 const maxClause = 1000
 
 /**
- * Does a line of a summary want something of its reader, command or not? Stricter than `scan`: a summary speaks of things and to nobody,
- * so a word to the reader, a duty of the model or of what it remembers, or a rule talked down is enough.
+ * True if a summary line wants something of its reader, command or not. Stricter than `scan`: a summary addresses nobody, so it is enough
+ * to address the reader, to oblige the model or its memory, or to play down a rule.
  */
 export function steers(clause: string): boolean {
-  const said = normalize(clause.slice(0, maxClause)).text
-  if (spokenTo.test(said)) return true
-  return (obliged.test(said) && concerned.test(said)) || (belittled.test(said) && ruled.test(said))
+  const normalized = normalize(clause.slice(0, maxClause)).text
+  if (spokenTo.test(normalized)) return true
+  return (
+    (obliged.test(normalized) && concerned.test(normalized)) || (belittled.test(normalized) && ruled.test(normalized))
+  )
 }

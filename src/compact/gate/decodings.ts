@@ -3,41 +3,44 @@ import { isAsciiLetter } from "../../language/letters.ts"
 import { type Survey, survey } from "../../language/normalize.ts"
 import type { Span } from "../../message/message.ts"
 
-/** A stretch of a text that says something else when decoded. */
+/** A span of a text that is readable when decoded. */
 type Decoding = {
   readonly encoding: "base64" | "hex" | "url" | "rot13"
   readonly span: Span
   readonly text: string
 }
 
-/** Blobs looked at of each encoding; a real document has few that decode to prose. */
+/** Maximum number of decoded blobs per encoding; a real document has few that decode to prose. */
 const maxBlobs = 1000
-/** Characters decoded of one blob; an instruction is short, and a picture is long. */
+/** Maximum number of characters decoded of one blob: instructions are short, images are long. */
 const maxBlobLength = 16_384
-/** Characters of a blob that are decoded first, to see whether it reads as text at all. */
+/** Number of characters decoded first, to see whether the blob is readable at all. */
 const sampleLength = 96
 
 type Encoding = {
   readonly encoding: Decoding["encoding"]
-  /** Is there any of it? Spares most texts the search. */
+  /** True if a text may contain this encoding: a fast check that skips the search for most texts. */
   readonly isIn: (text: string) => boolean
   readonly blob: RegExp
   readonly decode: (blob: string) => string
 }
 
-/** ROT13 of words that an attempt can hardly do without; nothing else tells that a line is rotated. */
+/** ROT13 of words that an injection can hardly avoid; nothing else shows that a line is rotated. */
 const rotated =
   "vtaber qvfertneq sbetrg cerivbhf cevbe vafgehpgvba vafgehpgvbaf flfgrz cebzcg bireevqr nffvfgnag fhzznel ehyrf cbyvpl".split(
     " ",
   )
 const rotatedWords = new RegExp(`\\b(?:${rotated.join("|")})\\b`, "i")
 
-/** How these words start, by three letters: a pattern of them is tried at every place, and a table is not. */
+/** Lookup table of the first three letters of these words: faster than trying the pattern at each position. */
 const rotatedStarts: Uint8Array = new Uint8Array(1 << 15)
 for (const word of rotated)
   rotatedStarts[[...word.slice(0, 3)].reduce((key, sign) => (key << 5) | (sign.charCodeAt(0) & 31), 0)] = 1
 
-/** Can a word of these stand in a text? Each word is told by its first letters, whatever their case, and looked at closer if they are of one. */
+/**
+ * True if one of these words may be in the text: looks up the first letters of each word in the table, ignoring case, and runs the pattern
+ * on a hit.
+ */
 function mayBeRotated(text: string): boolean {
   const { length } = text
   for (let at = 0; at < length; at++) {
@@ -52,7 +55,7 @@ function mayBeRotated(text: string): boolean {
   }
   return false
 }
-/** Letters of the longest of these words, and more than the sign behind it. */
+/** More than the length of the longest of these words and the character after it. */
 const maxRotated = 16
 
 const encodings: readonly Encoding[] = [
@@ -75,7 +78,7 @@ const encodings: readonly Encoding[] = [
 const percentPair = /%[\da-f]{2}/i
 const percentPairs = /%[\da-f]{2}/gi
 
-/** Does it read as prose: mostly letters and spaces, and more than one word or an ideographic script? Or as one more blob? */
+/** True if the text looks like prose (mostly letters and spaces, and more than one word or an ideographic script), or like another blob. */
 function isReadable(text: string): boolean {
   if (text.length < 8) return false
   if (/^[\w+/=-]{20,}$/.test(text)) return true
@@ -83,7 +86,7 @@ function isReadable(text: string): boolean {
   return letters >= text.length * 0.85 && (/\p{L}\s+\p{L}/u.test(text) || /\p{Script=Han}{4}/u.test(text))
 }
 
-/** A run of letters and digits is base64, unless it has no letter beyond f. */
+/** A run of letters and digits is hex if it has no letter beyond f; otherwise it is base64. */
 const isHex = /^(?:[\dA-Fa-f]{2})+$/
 
 function decodeBlob({ encoding, decode }: Encoding, written: string): Omit<Decoding, "span"> | undefined {
@@ -101,7 +104,7 @@ type Blob = { readonly 0: string; readonly index: number }
 const urlSign = /[^\s"'<>()]/
 const minUrl = 12
 
-/** The runs of signs of an address that have an escape in them. */
+/** Yields the URL-like runs of characters that contain a percent escape. */
 function* urlsIn(text: string, blob: RegExp): Generator<Blob> {
   let end = 0
   for (const { index } of text.matchAll(percentPairs)) {
@@ -115,7 +118,7 @@ function* urlsIn(text: string, blob: RegExp): Generator<Blob> {
   }
 }
 
-/** The blobs of an encoding; where runs may start is known for base64, and only there it is looked for. */
+/** Yields the blobs of an encoding. For base64 only the given starts of runs are tried. */
 function* blobsIn(text: string, { encoding, isIn, blob }: Encoding, runs: readonly number[]): Generator<Blob> {
   if (encoding === "url") {
     if (isIn(text)) yield* urlsIn(text, blob)
@@ -136,7 +139,7 @@ function* blobsIn(text: string, { encoding, isIn, blob }: Encoding, runs: readon
   }
 }
 
-/** The readable texts hidden in encoded blobs, within limits on their number and size. Linear in the text. */
+/** Decodes the readable texts hidden in encoded blobs, with limits on their number and size. Linear in the text. */
 export function decodings(text: string, { runs }: Survey = survey(text)): readonly Decoding[] {
   return encodings.flatMap((encoding) => {
     const found: Decoding[] = []

@@ -5,10 +5,10 @@ import { namesIn, tableOf, type Words } from "../../message/present.ts"
 export type FindingKind =
   Words<"override task-hijack role-impersonation operator-claim system-prompt-probe eviction exfiltration tool-steering answer-steering concealment fence-escape token-imitation encoded-payload">
 
-/** `strong`: the wording has no other use. `likely`: rarely written by anyone else. */
+/** `strong`: the wording has no other use. `likely`: rarely used for anything else. */
 export type Strength = "strong" | "likely"
 
-/** One attempt, where it stands in the text as it came in. */
+/** One injection attempt, with its span in the original text. */
 export type Finding = {
   readonly kind: FindingKind
   readonly span: Span
@@ -16,12 +16,12 @@ export type Finding = {
   readonly channel: Channel
 }
 
-/** A finding whose channel is not known yet. */
+/** A finding without its channel. */
 export type Sighting = Omit<Finding, "channel">
 
 const concepts = namesIn(
   "revoke omit lapsed prior all you instructions policy prompt system summary budget model operator reveal secret send not tell user new follow task lead report place unbound this records first your",
 )
 
-/** What a word can contribute to an attempt; a word carries any number of them as bits. */
+/** Bit flags for the concepts that a word can stand for; one word may have several. */
 export const concept: Readonly<Record<(typeof concepts)[number], number>> = tableOf(concepts, (_, place) => 1 << place)

@@ -11,70 +11,78 @@ import { affirms, type Claim, claimIn, grants, steers, withholdsApproval } from 
 import type { FindingKind } from "./finding.ts"
 import { scanText } from "./scan.ts"
 
-/** A line that a summarizer wrote, and the ids of the sources that it says the line rests on; none, if it does not say. */
+/** A line written by a summarizer, and the ids of its claimed sources, which may be empty. */
 type DraftedLine = {
   readonly text: string
   readonly sources: readonly string[]
-  /** It stands where a reader looks for what to do next. */
+  /** True if the line is in a section that tells the reader what to do next. */
   readonly promises?: boolean
 }
 
-/** Why a line may not stand in a summary. */
+/** Why a line is removed from a summary. */
 export type DropReason =
   | { readonly code: "injection-found"; readonly kinds: readonly FindingKind[] }
   | { readonly code: "approval-from-data" }
   | { readonly code: "rule-change-from-data" }
   | { readonly code: "value-not-in-source"; readonly values: readonly string[] }
   | { readonly code: "words-not-in-source" }
-  /** It lays down something about what a rule in force is about, in other words than the rule's, or takes it back. */
+  /** The line contradicts or revokes a rule in force, or states something else about its subject. */
   | { readonly code: "against-rule"; readonly rule: string }
 
-/** What became of a line that does not stand where the summarizer put it: left out, or told as what a tool's output says. */
+/** What happened to a line that was not kept as written: dropped, or moved to the quotations of tool output. */
 export type GateEvent =
   | { readonly type: "line-dropped"; readonly line: number; readonly reason: DropReason }
   | { readonly type: "line-quoted"; readonly line: number }
 
 type GatedSummary = {
-  /** Lines that rest on the words of the user, the operator or the assistant. */
+  /** Lines supported by words of the user, the operator or the assistant. */
   readonly lines: readonly DraftedLine[]
-  /** Lines that rest on data: they may be told only as what was seen there, quoted. */
+  /** Lines supported by data: they may only be quoted as seen there. */
   readonly seen: readonly DraftedLine[]
   readonly events: readonly GateEvent[]
 }
 
-/** All sources, prepared once for all lines. */
-type Grounds = {
+/** Lookups over all sources, built once for all lines. */
+type SourceIndex = {
   readonly attribute: (text: string) => Attribution
   readonly byId: ReadonlyMap<string, SummarySource>
-  /** Does a value stand in a source, or in one of these grounds? */
+  /** True if a value occurs in a source, or in a source with one of these authorities. */
   readonly stands: (value: string, grounds?: readonly LineAuthority[]) => boolean
 }
 
-/** Fewer terms than this say too little by themselves: such a clause goes with its line. */
+/** Minimum number of terms of a clause to be attributed by itself: with fewer it is attributed with its line. */
 const minTerms = 2
 
-/** Where something can be sent: an address of the web or of mail, a bank account, a phone. */
+/** Matches destinations to which something can be sent: web or mail address, bank account, phone number. */
 const destination =
   /https?:\/\/[^\s"'`<>)\]]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)*|\b[A-Z]{2}\d{2}[A-Z\d]{10,30}\b|\+\d[\d -]{7,20}\d/g
 
 const dropCodes = { approval: "approval-from-data", "rule-change": "rule-change-from-data" } as const
 
-/** The approval or change of a rule that a clause tells of, where nobody with a say said so. */
+/** Returns the reason to drop a clause that claims an approval or rule change which no authority made. */
 function unbacked(clause: string, at: Attribution): DropReason | undefined {
   const claim = claimIn(clause)
   return claim === undefined || claim === "request" || backs(claim, clause, at) ? undefined : { code: dropCodes[claim] }
 }
 
-/** A clause of one word that data has and the user does not: nobody else asked for it. */
-const isDatas = ({ terms, support }: Attribution): boolean =>
+/** True if all terms of a clause are in one place of data and not in one of the user's messages. */
+const isOnlyInData = ({ terms, support }: Attribution): boolean =>
   terms > 0 && support.data.share === 1 && support.authority.share < 1
 
-type Ground = "own" | "data" | "nothing"
+type Origin = "own" | "data" | "nothing"
 
-/** On whom a line rests, each clause for itself: a harmless half does not speak for the other, and data in one makes it the data's. */
-function groundOf(line: DraftedLine, whole: Attribution, clauses: readonly Attribution[], grounds: Grounds): Ground {
+/**
+ * Returns the origin of a line. Each clause is attributed by itself, so a harmless half does not vouch for the other; one clause from data
+ * makes the whole line data.
+ */
+function originOf(
+  line: DraftedLine,
+  whole: Attribution,
+  clauses: readonly Attribution[],
+  grounds: SourceIndex,
+): Origin {
   const resting = [whole, ...clauses].map(({ restsOn }) => restsOn)
-  const word = clauses.some((clause) => clause.terms < minTerms && isDatas(clause))
+  const word = clauses.some((clause) => clause.terms < minTerms && isOnlyInData(clause))
   if (word || resting.includes("data")) return "data"
   const toward = line.text.match(destination) ?? []
   const isKnown = (value: string): boolean =>
@@ -85,12 +93,12 @@ function groundOf(line: DraftedLine, whole: Attribution, clauses: readonly Attri
 
 type Verdict = { readonly ground: "own" | "data" } | { readonly reason: DropReason }
 
-function judge(line: DraftedLine, grounds: Grounds): Verdict {
+function judge(line: DraftedLine, grounds: SourceIndex): Verdict {
   const { text } = line
   const whole = grounds.attribute(text)
   const clauses = clausesOf(text).map((clause) => {
-    const own = grounds.attribute(clause)
-    return { clause, at: own.terms < minTerms && !isDatas(own) ? whole : own }
+    const attribution = grounds.attribute(clause)
+    return { clause, at: attribution.terms < minTerms && !isOnlyInData(attribution) ? whole : attribution }
   })
   const attributions = clauses.map(({ at }) => at)
   const given = [whole, ...attributions].every(({ restsOn }) => restsOn === "authority")
@@ -103,12 +111,12 @@ function judge(line: DraftedLine, grounds: Grounds): Verdict {
   }
   const values = valuesIn(text).filter((value) => !grounds.stands(value))
   if (values.length > 0) return { reason: { code: "value-not-in-source", values } }
-  const ground = groundOf(line, whole, attributions, grounds)
+  const ground = originOf(line, whole, attributions, grounds)
   return ground === "nothing" ? { reason: { code: "words-not-in-source" } } : { ground }
 }
 
-/** The line with the sources that it really rests on, where it names none of them; the same object where it does. */
-function withSources(line: DraftedLine, { attribute, byId }: Grounds): DraftedLine {
+/** Corrects the sources of a line if they are missing or wrong; otherwise returns the same object. */
+function withSources(line: DraftedLine, { attribute, byId }: SourceIndex): DraftedLine {
   const { support, restsOn } = attribute(line.text)
   const claimed = line.sources.filter((id) => byId.has(id))
   const found = Object.values(support).toSorted((one, other) => other.share - one.share)[0]?.source
@@ -117,7 +125,7 @@ function withSources(line: DraftedLine, { attribute, byId }: Grounds): DraftedLi
   return claimed.length === line.sources.length ? line : { ...line, sources: claimed }
 }
 
-function createGrounds(lines: readonly DraftedLine[], sources: readonly SummarySource[]): Grounds {
+function createSourceIndex(lines: readonly DraftedLine[], sources: readonly SummarySource[]): SourceIndex {
   const texts = lines.flatMap(({ text }) => [text, ...clausesOf(text)])
   const lookups = sources.map(({ text, channel }) => ({ stands: createLookup(text), ground: authorityOf(channel) }))
   return {
@@ -129,14 +137,13 @@ function createGrounds(lines: readonly DraftedLine[], sources: readonly SummaryS
 }
 
 /**
- * The gate behind a summarizer, whatever the summarizer did and whatever it names as its sources. A line stands where it was put only if it
- * rests, clause by clause, on words of the user, the operator or the assistant. What rests on data may be told as seen there and nothing
- * else, whether it reads as a report or as a request: no list of verbs decides. What rests on nothing is dropped, and so is a claim that
- * somebody allowed something or that a rule changed. A line that passes keeps its text; its sources are put right where they were missing
- * or wrong.
+ * Checks a summarizer's lines against the sources, whatever the summarizer did and claims. A line is kept only if each clause is supported
+ * by words of the user, the operator or the assistant. A line supported by data may only be quoted as seen there, whether it reads like a
+ * report or a request; no list of verbs decides. Unsupported lines are dropped, and so are claims that somebody allowed something or that a
+ * rule changed. Kept lines keep their text; missing or wrong sources are corrected.
  */
 export function gateSummary(lines: readonly DraftedLine[], sources: readonly SummarySource[]): GatedSummary {
-  const grounds = createGrounds(lines, sources)
+  const grounds = createSourceIndex(lines, sources)
   const events: GateEvent[] = []
   const kept: DraftedLine[] = []
   const seen: DraftedLine[] = []
@@ -151,10 +158,10 @@ export function gateSummary(lines: readonly DraftedLine[], sources: readonly Sum
   return { lines: kept, seen, events }
 }
 
-/** So much of an approval or a rule change must stand in one place of a source that may instruct. */
+/** Minimum share of an approval or rule change that has to be in one place of an instructing source. */
 const minCovered = 0.5
 
-/** Did somebody with a say really say what a line claims of them? Their own words must cover it, and say it. */
+/** True if an authority really said what a line claims: its words have to cover the line and express the same claim. */
 function backs(claim: Exclude<Claim, "request">, text: string, { restsOn, support }: Attribution): boolean {
   const { share, said, source } = support.authority
   if (restsOn !== "authority" || share < minCovered || source === undefined) return false
@@ -163,27 +170,27 @@ function backs(claim: Exclude<Claim, "request">, text: string, { restsOn, suppor
   return agreed && withholdsApproval(said) === withholdsApproval(text)
 }
 
-/** Where one thing that a line says ends and the next begins. */
-const joints =
+/** Matches the separators between the clauses of a line. */
+const clauseSeparators =
   /[.;!?]\s+|[,:]\s|[。；！？，：、]|\n|\s[-–—]\s|\s(?:and(?: then)?|then|but|und|dann|sowie|et|puis|y|luego|e|и|затем)\s|(?:并且|然后|并|且|以及)/giu
 
-/** Clauses looked at of one line; a line of a summary has a few, and what is left over goes with the last. */
+/** Maximum number of clauses per line; a summary line has a few, and the last one contains the rest. */
 const maxClauses = 24
 
-/** The things that a line says, each by itself: a harmless half must not speak for the other. */
+/** Splits a line into clauses, so that a harmless half cannot vouch for the other. */
 function clausesOf(line: string): readonly string[] {
   const clauses: string[] = []
   let start = 0
-  for (const { 0: joint, index } of line.matchAll(joints)) {
+  for (const { 0: separator, index } of line.matchAll(clauseSeparators)) {
     if (clauses.length === maxClauses - 1) break
     clauses.push(line.slice(start, index))
-    start = index + joint.length
+    start = index + separator.length
   }
   clauses.push(line.slice(start))
   return clauses.filter((clause) => /\p{L}/u.test(clause))
 }
 
-/** Exact values in any language: what a summary may repeat but never make up. */
+/** Exact values in any language, which a summary may repeat but must not invent. */
 const patterns: readonly RegExp[] = [
   /https?:\/\/[^\s"'`<>)\]]{1,2000}/g,
   /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/g,
@@ -197,12 +204,12 @@ const patterns: readonly RegExp[] = [
 
 const quotations = /`([^`\n]{1,200})`|"([^"\n]{2,200})"|“([^”\n]{1,200})”|«([^»\n]{1,200})»|「([^」\n]{1,200})」/g
 
-/** Ordinals and measures are words with a digit, not ids. */
+/** Matches ordinals and measures: words with a digit, not ids. */
 const measure = /^\d{1,4}(?:[a-z]{1,3}|-[a-z]+)$/i
 
 const trailing = /[.,;:!?)\]]+$/
 
-/** The exact values that a line states: addresses, paths, file names, ids, amounts, and what it puts in quotation marks. */
+/** Returns the exact values of a line: addresses, paths, file names, ids, amounts, and quoted text. */
 export function valuesIn(line: string): readonly string[] {
   const stated = patterns.flatMap((pattern) => line.match(pattern) ?? []).map((value) => value.replace(trailing, ""))
   const quoted = [...line.matchAll(quotations)].map(
@@ -215,7 +222,7 @@ export function valuesIn(line: string): readonly string[] {
 
 const isNumber = /^\d[\d.,]*$/
 
-/** One spelling for each value: white space as one blank, numbers without grouping and closing zeros. */
+/** Normalizes values: blanks collapsed, lower case, numbers without digit grouping and trailing zeros. */
 const plain = (text: string): string => text.replace(/\s+/g, " ").toLowerCase()
 const ungrouped = (text: string): string =>
   text
@@ -226,7 +233,7 @@ const ungrouped = (text: string): string =>
 
 const isEdge = (sign: string): boolean => !/[\p{L}\p{N}]/u.test(sign)
 
-/** Does a value stand in this text, and not as a piece of a longer one? The text is prepared once, at the first question. */
+/** Returns a test whether a value occurs in this text other than as a piece of a longer one. The text is prepared on first use. */
 function createLookup(text: string): (value: string) => boolean {
   let words: string | undefined
   let numbers: string | undefined
@@ -245,21 +252,24 @@ function stands(value: string, text: string): boolean {
   return false
 }
 
-/** Characters of a value that may be repeated outside its fence; what is longer is a text, and texts are fenced. */
+/** Maximum length in characters of a value outside a fence; longer texts have to be fenced. */
 const maxValue = 160
 
-/** An attempt takes a sentence; fewer words than this make a name, a path or an amount. */
+/** Minimum number of words of an injection; with fewer it is a name, a path or an amount. */
 const minWords = 3
 
 const words = /\p{L}{2,}/gu
-/** Scripts without blanks say a sentence in one run, and a run of base64 hides one. */
+/** Matches scripts without blanks, which hold a sentence in one run, and encoded runs, which may hide one. */
 const dense = /[\u0e00-\u0eff\u2e80-\u9fff\uac00-\ud7af]{5}|[A-Za-z\d+/_-]{24}|(?:%[\da-f]{2}|\\x[\da-f]{2}){4}|&#|\\u/i
-/** One run of letters and digits says nothing by itself: an id may hold any word. */
-const spoken = /\s|[\u0e00-\u0eff\u2e80-\u9fff\uac00-\ud7af]/
-/** Signs that open a control token, a tag or a turn. */
+/**
+ * Matches what a sentence needs: a blank, or a script without blanks. A single run of letters and digits may be an id that contains any
+ * word.
+ */
+const sentenceLike = /\s|[\u0e00-\u0eff\u2e80-\u9fff\uac00-\ud7af]/
+/** Matches characters that open a control token, a tag or a turn. */
 const control = /<[|/a-z]|\[\/?INST|\u200b|[\u{e0000}-\u{e007f}]/iu
 
-/** One blank for what a path, an address or an id puts between its words: they are one word. */
+/** Matches words joined by the punctuation of paths, addresses and ids: they count as one word. */
 const joined = /[\p{L}\p{N}]+(?:[./\\_:@#-]+[\p{L}\p{N}]+)+/gu
 
 function isPlain(value: string): boolean {
@@ -269,12 +279,13 @@ function isPlain(value: string): boolean {
 }
 
 /**
- * May a value that this channel gave be repeated as a fact, outside any fence? Names, ids, paths, addresses and amounts may; a sentence
- * that directs, speaks to its reader, claims a say or hides an attempt may not. Most values are told by a glance.
+ * True if a value from this channel may be repeated as a fact outside a fence. Names, ids, paths, addresses and amounts may; a sentence
+ * that commands, addresses its reader, claims an authority's decision or hides an injection may not. Most values are decided by a fast
+ * check.
  */
 export function fitForData(value: string, channel: Channel): boolean {
   if (value.length > maxValue) return false
   if (instructs(channel) || isPlain(value)) return true
-  if (spoken.test(value) && (directs(value) || steers(value) || claimIn(value) !== undefined)) return false
+  if (sentenceLike.test(value) && (directs(value) || steers(value) || claimIn(value) !== undefined)) return false
   return scanText(value, { channel }).findings.length === 0
 }

@@ -5,10 +5,9 @@ import { concept } from "./finding.ts"
 import vocabularies from "./lexicon.json" with { type: "json" }
 
 /**
- * Every word and pair of words that means something to the gate, folded as the view folds. The file has them by language and concept, `_`
- * joins a pair. Verbs stand there in the form that commands: other forms tell of commands and are left out on purpose. Chinese has the
- * words that Japanese shares, and is cut out of the running text by longest match; the last five languages have only the core of the
- * override family.
+ * All words and word pairs that the gate knows, normalized like the text. The file lists them by language and concept; `_` joins a pair.
+ * Verbs are listed in the imperative only, because other forms report commands. Chinese contains the words shared with Japanese and is
+ * split so that the words cover as much as possible. The last five languages have only the core of the override family.
  */
 const lexicon = lazy((): ReadonlyMap<string, number> => {
   const words = new Map<string, number>()
@@ -25,29 +24,29 @@ const lexicon = lazy((): ReadonlyMap<string, number> => {
 
 const isConcept = (name: string): name is keyof typeof concept => Object.hasOwn(concept, name)
 
-/** Every word that stands in the lexicon, alone or in a pair. */
+/** Returns every word in the lexicon, alone or from a pair. */
 export const lexiconWords = (): readonly string[] => [...lexicon().keys()].flatMap((key) => key.split(" "))
 
-/** The sum of a word, letter by letter. */
+/** Updates the hash of a word with one more character. */
 export const addToSum = (sum: number, code: number): number => (Math.imul(sum, 0x01000193) + code) | 0
 
-const sumOf = (word: string): number => {
+const hashOf = (word: string): number => {
   let sum = 0
   for (let at = 0; at < word.length; at++) sum = addToSum(sum, word.charCodeAt(at))
   return sum
 }
 
-/** Sums are told apart by this many bits: some 2,000 words fill a hundredth of it. */
-const sumBits = 18
-const slotOf = (sum: number): number => Math.imul(sum, 0x9e3779b1) >>> (32 - sumBits)
+/** Number of bits of the hash set: about 2,000 words fill 1% of it. */
+const hashBits = 18
+const slotOf = (sum: number): number => Math.imul(sum, 0x9e3779b1) >>> (32 - hashBits)
 
-/** A set of sums, of a bit each, so that it stays in the cache of a processor. Never wrong when it says no. */
-type Sums = (sum: number) => boolean
+/** A set of word hashes with one bit each, small enough for the processor cache. False positives are possible, false negatives are not. */
+type HashSet = (sum: number) => boolean
 
-function sumsOf(words: readonly string[]): Sums {
-  const slots = new Uint8Array(1 << (sumBits - 3))
+function hashSetOf(words: readonly string[]): HashSet {
+  const slots = new Uint8Array(1 << (hashBits - 3))
   for (const word of words) {
-    const slot = slotOf(sumOf(word))
+    const slot = slotOf(hashOf(word))
     slots[slot >> 3] = (slots[slot >> 3] ?? 0) | (1 << (slot & 7))
   }
   return (sum) => {
@@ -56,22 +55,22 @@ function sumsOf(words: readonly string[]): Sums {
   }
 }
 
-/** Can a word of this sum mean anything? Most words need no look at the lexicon. */
-const mayMean = lazy(() => sumsOf(lexiconWords()))
+/** False if no word of the lexicon has this hash, which is so for most words and skips the lookup. */
+const mayMean = lazy(() => hashSetOf(lexiconWords()))
 
 type KnownWord = { readonly word: string; readonly concepts: number }
 
-/** The words of the lexicon by their sums; those that have the same one stand in a list. */
+/** The words of the lexicon by hash; words with the same hash are in one list. */
 const wordsBySum = lazy((): ReadonlyMap<number, readonly KnownWord[]> => {
   const words = new Map<number, KnownWord[]>()
   for (const word of new Set(lexiconWords())) {
-    const sum = sumOf(word)
+    const sum = hashOf(word)
     words.set(sum, [...(words.get(sum) ?? []), { word, concepts: lexicon().get(word) ?? 0 }])
   }
   return words
 })
 
-/** The word of the lexicon, alone or of a pair, that stands in a text, which is given as codes. */
+/** Returns the lexicon word, alone or from a pair, at this span of character codes. */
 export function knownWord(codes: Uint16Array, start: number, end: number, sum: number): KnownWord | undefined {
   if (!mayMean()(sum)) return undefined
   for (const known of wordsBySum().get(sum) ?? []) {
@@ -87,26 +86,26 @@ const pairStarts = lazy(
     new Set([...lexicon().keys()].filter((key) => key.includes(" ")).map((key) => key.split(" ")[0] ?? key)),
 )
 
-/** No word of the lexicon is longer; what a glued run can hide is sought up to here. */
+/** Maximum length of a lexicon word, and of a word searched in a run without spaces. */
 const maxWordLength = 16
 
 const maxIdeographs = 6
 
-/** A word longer than this is tried as several words written without spaces. */
+/** A longer word is tried as several words written without spaces. */
 const gluedLength = 16
 
-/** Longest glued run that is taken apart; a longer one is a blob, and `decodings` looks at blobs. */
+/** Maximum length of a run that is split; longer ones are blobs, which `decodings` handles. */
 const maxGluedLength = 400
 
-/** Share of a glued Latin run that must be words of the lexicon; an identifier in code has less. */
+/** Minimum share of a Latin run that has to be lexicon words; identifiers in code have less. */
 const minCovered = 0.7
 
-/** Letters of the shortest word that is sought in a glued run. */
+/** Minimum length of a word searched in such a run. */
 const shortestGlued = { ideographic: 1, latin: 3 } as const
 
-/** The beginnings of words by which a glued run is searched: where none starts so, none stands. */
+/** Hashes of the first letters of all words: a run is only searched where a word may start. */
 const mayStart = lazy(() =>
-  sumsOf(
+  hashSetOf(
     [...lexicon().keys()].flatMap((key) => [
       key.slice(0, shortestGlued.ideographic),
       key.slice(0, shortestGlued.latin),
@@ -114,9 +113,9 @@ const mayStart = lazy(() =>
   ),
 )
 
-const lexiconHasDigits = (): boolean => [..."0123456789"].some((digit) => mayStart()(sumOf(digit)))
+const lexiconHasDigits = (): boolean => [..."0123456789"].some((digit) => mayStart()(hashOf(digit)))
 
-/** What a word contributes, read as it stands and as the Latin word it may pass for. */
+/** Returns the concepts of a word, read as written and as the Latin word that it imitates. */
 export function conceptsOf(word: string): number {
   const found = lexicon().get(word)
   if (found !== undefined) return found
@@ -131,11 +130,11 @@ type Piece = { readonly start: number; readonly end: number; readonly word: stri
 
 const isIdeographic = (word: string): boolean => word.charCodeAt(0) >= 0x2e80
 
-/** Is this run several words written as one: an ideographic script, or spaces taken out? */
+/** True if this run is several words written as one: an ideographic script, or a text with its spaces removed. */
 export const isGlued = (word: string): boolean =>
   isIdeographic(word) || (word.length > gluedLength && word.length <= maxGluedLength && !lexicon().has(word))
 
-/** The lexicon's words in a glued run, chosen so that they cover the most of it. */
+/** Splits a run into lexicon words so that they cover as much of it as possible. */
 export function unglue(run: string): readonly Piece[] {
   const ideographic = isIdeographic(run)
   if (!ideographic && tooFewLetters(run)) return []
@@ -156,7 +155,7 @@ export function unglue(run: string): readonly Piece[] {
   return ideographic || covered >= run.length * minCovered ? pieces : []
 }
 
-/** Are there so many digits that no words can make up for them? */
+/** True if there are so many digits that the words cannot cover enough of the run. */
 function tooFewLetters(run: string): boolean {
   let digits = 0
   for (let at = 0; at < run.length; at++) {
@@ -171,10 +170,10 @@ const scratchOf = (length: number) => ({
   codes: new Uint16Array(length),
   covered: new Uint32Array(length),
 })
-/** What a run is taken apart in: used again for the next one. */
+/** Buffers reused for every run. */
 let scratch = scratchOf(2 * maxGluedLength)
 
-/** For each place the length of the word to take there, or nothing, such that the words together cover the most. */
+/** For each position the length of the word to take there, or 0, so that the words cover as much as possible. */
 function longestCover(run: string, shortest: number, longest: number): Uint8Array {
   if (scratch.lengths.length <= run.length) scratch = scratchOf(2 * run.length)
   const { lengths, codes, covered } = scratch

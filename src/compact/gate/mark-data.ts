@@ -1,15 +1,15 @@
 import { fence } from "../../message/fence.ts"
 import type { Channel, Span } from "../../message/message.ts"
 
-/** Stands for each space in marked data, before each line, and behind each ideographic stop. */
+/** Replaces each space in marked data, and is inserted before each line and after each ideographic punctuation mark. */
 export const dataMark = "^"
 
 const stops = "。！？，、；："
 
 /**
- * Datamarking: the mark runs through the whole text, so that a model can tell at every word that it reads data and not a request.
- * A space becomes the mark, a line starts with it, and an ideographic stop is followed by it; values without spaces stay as they are.
- * A caret of the text gets a backslash, and backslashes right before a mark or caret are doubled. So the text can be had back.
+ * Datamarking: the mark runs through the whole text, so that a model can tell at every word that it reads data and not a request. Spaces
+ * become marks, each line starts with one, and ideographic punctuation is followed by one; values without spaces stay unchanged. A caret in
+ * the text gets a backslash, and backslashes right before a mark or caret are doubled, so the text can be restored.
  */
 export function markData(text: string): string {
   const marked = text.replace(/\\+[ ^]?|[ ^]|[\n。！？，、；：]/g, (match) => {
@@ -26,7 +26,7 @@ export function markData(text: string): string {
 /** The tag around data that a summarizer reads. */
 export const dataFence = "untrusted-data"
 
-/** Data for a summarizer: marked, so that nothing in it reads as a request, and fenced with where it came from. */
+/** Returns data for a summarizer: marked, so that nothing in it reads like a request, and fenced with its source. */
 export function fenceData(
   text: string,
   { source, channel }: { readonly source: string; readonly channel: Channel },
@@ -34,10 +34,10 @@ export function fenceData(
   return fence(dataFence, markData(text), { source, channel })
 }
 
-/** What stands in place of a dangerous stretch: it says nothing that a rule listens to. */
+/** Replaces a dangerous span. Chosen so that no rule matches it. */
 export const withheldMark = "[withheld]"
 
-/** Spans in order, with those that touch or overlap made one. */
+/** Sorts spans and merges those that touch or overlap. */
 export function mergeSpans(spans: readonly Span[]): readonly Span[] {
   const merged: Span[] = []
   for (const span of spans.toSorted((one, other) => one.start - other.start)) {
@@ -49,7 +49,7 @@ export function mergeSpans(spans: readonly Span[]): readonly Span[] {
   return merged
 }
 
-/** The text with a mark in place of each span; everything outside them verbatim. The spans must be merged. */
+/** Replaces each span by a mark; everything else stays verbatim. The spans must be merged. */
 export function withhold(text: string, spans: readonly Span[]): string {
   const pieces: string[] = []
   let at = 0
@@ -60,7 +60,7 @@ export function withhold(text: string, spans: readonly Span[]): string {
   return pieces.length === 0 ? text : pieces.join("") + text.slice(at)
 }
 
-/** Where a stretch of the withheld text stands in the original; one that touches a mark takes in all that the mark hides. */
+/** Maps a span of the withheld text back to the original. If it touches a mark, it includes all that the mark hides. */
 export function spanBeforeWithholding(spans: readonly Span[], { start, end }: Span): Span {
   let shift = 0
   let from: number | undefined

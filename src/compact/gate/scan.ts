@@ -15,19 +15,19 @@ export type Scanned = { readonly findings: readonly Finding[]; readonly text: st
 type ScanOptions = { readonly channel: Channel }
 const scanNames = optionNames<ScanOptions>()("channel")
 
-/** Taking one attempt out can bring the halves of another together; so often is the rest looked at again. */
+/** Maximum number of rescans: removing one injection can join the halves of another. */
 const maxRounds = 6
 
 /**
- * Look for attempts to steer the model that will read this text. In a channel that may not instruct they are withheld, and the rest
- * stays verbatim; the operator, the system and the user may say what they like, and are only reported on.
+ * Finds attempts to steer the model that will read this text. In a channel that may not instruct they are withheld and the rest stays
+ * verbatim; in operator, system and user texts they are only reported.
  */
 export function scan(text: string, options: ScanOptions): Scanned {
   checkOptionNames(options, scanNames, "scan")
   return scanText(text, options)
 }
 
-/** The same for callers whose options the compiler has checked. */
+/** The same as `scan`, for callers whose options the compiler has checked. */
 export function scanText(text: string, { channel }: ScanOptions): Scanned {
   const findings: Finding[] = []
   let spans: readonly Span[] = []
@@ -39,7 +39,7 @@ export function scanText(text: string, { channel }: ScanOptions): Scanned {
     })
     findings.push(...found)
     if (found.length === 0 || instructs(channel)) break
-    // Whatever the last round still finds is not negotiated with: the text ends there.
+    // If the last round still finds something, everything from there to the end of the text is withheld.
     const last = round === maxRounds - 1
     spans = mergeSpans([...spans, ...found.map(({ span }) => (last ? { ...span, end: text.length } : span))])
     withheld = withhold(text, spans)
@@ -47,43 +47,43 @@ export function scanText(text: string, { channel }: ScanOptions): Scanned {
   return { findings: findings.sort((one, other) => one.span.start - other.span.start), text: withheld }
 }
 
-/** An encoding inside an encoding is followed this far. */
+/** Maximum depth of encodings inside encodings. */
 const maxDepth = 3
 
-/** Every attempt in a text, in the order of the text: in its words, its control tokens and its encoded blobs. */
+/** Returns all attempts in text order: in its words, its control tokens and its encoded blobs. */
 function sightingsIn(text: string, depth = 0): readonly Sighting[] {
   const seen = survey(text)
-  const spoken = spokenIn(text, seen)
+  const inWords = wordSightingsIn(text, seen)
   const encoded = (depth >= maxDepth ? [] : decodings(text, seen))
     .filter(({ text: decoded }) => sightingsIn(decoded, depth + 1).length > 0)
     .map(({ span }): Sighting => ({ kind: "encoded-payload", strength: "strong", span }))
-  return [...spoken, ...literalsIn(text), ...encoded].sort((one, other) => one.span.start - other.span.start)
+  return [...inWords, ...literalsIn(text), ...encoded].sort((one, other) => one.span.start - other.span.start)
 }
 
-/** Attempts in the words of a text. Where its characters came from is worked out only if there is one. */
-function spokenIn(text: string, seen: Survey): readonly Sighting[] {
-  if (!anyIn(normalizedText(text, seen))) return []
+/** Finds attempts in the words of a text. Original offsets are only computed if there is one. */
+function wordSightingsIn(text: string, seen: Survey): readonly Sighting[] {
+  if (!hasAttempt(normalizedText(text, seen))) return []
   const view = normalize(text, seen)
   return signalsOf(view.text).map(({ kind, strength, start, end }): Sighting => {
     return { kind, strength, span: originalSpan(view, { start, end }) }
   })
 }
 
-/** Tokens that chat templates reserve: in data they can only be an imitation, unless quoted as code. */
+/** Matches tokens reserved by chat templates: in data they are imitations, unless quoted as code. */
 const reserved =
   /<\|[a-z_]{2,40}\|>|\[\/?INST\]|<<\/?SYS>>|<\/?(?:start|end)_of_turn>|<\/?(?:function_calls|function_results|tool_response|system-reminder|antml:[a-z_]{1,30})>|(?<![^\n])### ?(?:Instruction|Response|Human|Assistant|System):(?=[ \t]*\n)/gi
 
-/** Tags that fence data for a model; one that closes what was never opened wants out of such a fence. */
+/** Matches tags that fence data for a model; a closing one that was never opened tries to escape such a fence. */
 const fenceTag =
   /<([\s/]{0,8})(summary|tool-result|tool-call|tool_result|tool_results|system|instructions|conversation|untrusted[\w-]{0,20}|user_input|search_results)\s{0,4}>/gi
 
 const quotes = /["'`]/
 
-/** Is the match written as code: a quotation mark right before or right behind it? */
+/** True if the match is written as code: with a quotation mark right before or after it. */
 const isQuoted = (text: string, start: number, end: number): boolean =>
   quotes.test(text.charAt(start - 1)) || quotes.test(text.charAt(end))
 
-/** Imitated control tokens and attempts to close a fence, found letter by letter in the text as it came. */
+/** Finds imitated control tokens and attempts to close a fence, in the text as it came in. */
 function literalsIn(text: string): readonly Sighting[] {
   const sightings: Sighting[] = []
   const hasTags = text.includes("<")
@@ -107,7 +107,7 @@ function literalsIn(text: string): readonly Sighting[] {
 
 const model = anyOf(words.models)
 
-/** Someone speaks to the model by name: a salutation and the model, or the model and a comma. */
+/** Match sentences that address the model: a salutation with its name, or its name and a comma. */
 const salutation = new RegExp(
   `^(?:${anyOf(words.headings)}[ ,:!-]{1,3}(?:to|for)? ?|${anyOf(words.salutations)} )(?:the |any |all |every |you,? |my )?(?:ai |llm )?${model}(?: (?:assistants?|agents?|models?|readers?|systems?))?\\b(?:[^.:,!]{0,40}[:,!-]|$)`,
 )
@@ -121,17 +121,17 @@ const readers = new RegExp(
   ),
 )
 
-/** A line that poses as a turn of the system or the developer. */
+/** Matches a line that pretends to be a message of the system or the developer. */
 const label =
   /^(?:system|developer|operator|admin(?:istrator)?)(?: (?:message|note|notice|update|alert|instructions?|prompt|override|command|directive))?\s?[\])>]{0,2}\s?[:>-] ?/
 
 const yourDuty = /^your (?:task|job|objective|goal|duty|instructions?)\b/
 const toModel = /\b(?:you|your|assistant|the ai|the model|the agent|the user)\b/
 
-/** How much of a sentence is looked at: an address stands at its start. */
+/** Maximum number of characters of a sentence that are examined: an address is at its start. */
 const maxAddress = 400
 
-/** Does this sentence speak to the model itself, as one who may command it? */
+/** Returns the kind of attempt if the sentence addresses the model as someone who may command it. */
 function addressIn(sentence: string): FindingKind | undefined {
   const start = sentence.slice(0, maxAddress)
   for (const address of [salutation, vocative, condition]) {
@@ -151,7 +151,10 @@ const ownAnswer = new RegExp(
 )
 const firstPerson = /\b(?:me|us|my|our|we|i|i'm|we'll|by (?:monday|tuesday|wednesday|thursday|friday|tomorrow))\b/
 
-/** Does this sentence tell its reader what to put into the answer? People who write to people say whom the answer is for. */
+/**
+ * True if the sentence tells its reader what to put into the answer. A sentence in the first person is exempt: people writing to people say
+ * who the answer is for.
+ */
 function steersAnswer(sentence: string): boolean {
   const start = sentence.slice(0, maxAddress)
   if (!ownAnswer.test(start) || firstPerson.test(start)) return false
@@ -167,7 +170,7 @@ const someone =
 const sensitive = anyOf(words.sensitive)
 const destination = "(?:https?://|ftp://|[\\w.+-]{1,64}@[\\w-]{1,63}\\.\\w)"
 
-/** Constructions that only one who commands a model has a use for, each anchored at the start of a sentence. */
+/** Phrases that only someone who commands a model uses. All but the one of `concealment` are anchored at the start of a sentence. */
 const constructions: readonly (readonly [kind: FindingKind, pattern: RegExp])[] = namedPatterns({
   override: [
     /^(?:and |please |now )?(?:ignore|disregard|forget) (?:all |absolutely )?(?:the |of the )?(?:above|previous|preceding|everything|all of (?:that|this))(?: text| content| context| (?:above|before))?(?: and\b|[,;.!]|$)/,
@@ -203,10 +206,10 @@ const constructions: readonly (readonly [kind: FindingKind, pattern: RegExp])[] 
   ],
 })
 
-/** A finding in the view: which stretch of it, and what it is. */
+/** A finding in the normalized text. */
 type Signal = Span & { readonly kind: FindingKind; readonly strength: Strength }
 
-/** How many sentences that go on commanding an attempt takes along. */
+/** Maximum number of following sentences, with further commands, that belong to an attempt. */
 const maxFollowers = 6
 
 /** Characters; prose rarely has a longer sentence. */
@@ -214,35 +217,35 @@ const longSentence = 600
 
 const tells = ({ words }: Sentence): boolean => words.some(({ concepts }) => (concepts & concept.report) !== 0)
 
-/** Does any sentence make an attempt? Only those that could by their sketch are looked at. */
-function anyIn(text: string): boolean {
+/** True if any sentence is an attempt. Only the sentences that may be one by their sketch are parsed. */
+function hasAttempt(text: string): boolean {
   const isWanted = hiding.test(text) ? undefined : (sketch: Sketch) => mayAttempt(text, sketch)
   return gateSentences(text, isWanted).some(
-    (sentence) => (judge(sentence, sentence.told) ?? spokenTo(text, sentence)) !== undefined,
+    (sentence) => (judge(sentence, sentence.told) ?? addressMatch(text, sentence)) !== undefined,
   )
 }
 
-/** Can a sentence be an attempt, by the words that mean something in it and by its first word? Never wrong when it says no. */
+/** False if a sentence cannot be an attempt, judged by the concepts in it and by its first word. No false negatives. */
 function mayAttempt(text: string, { start, size, present }: Sketch): boolean {
   if (size === 0) return false
   if ((present & addressed) !== 0) return true
   opening.lastIndex = start
-  return opening.test(text) || (size > 1 && signalRules.some((rule) => isCompany(rule, present)))
+  return opening.test(text) || (size > 1 && signalRules.some((rule) => hasConcepts(rule, present)))
 }
 
-/** What the constructions start with. */
+/** Matches the first words of the `constructions`. */
 const opening = new RegExp(`${anyOf(words.openings)}\\b`, "y")
-/** The one of them that may stand anywhere in a sentence. */
+/** Matches the one construction that may be anywhere in a sentence. */
 const hiding = /(?:keep|hide) (?:this|it|these|that)/
 
-/** Are all the words there that a rule asks for, wherever they stand? */
-const isCompany = (rule: Rule, present: number): boolean => {
+/** True if all concepts that a rule needs are present, in any order. */
+const hasConcepts = (rule: Rule, present: number): boolean => {
   if ((present & rule.head) === 0) return false
   for (const group of rule.near) if ((present & group) === 0) return false
   return true
 }
 
-/** The attempts that the words of a text make, each with the commands that follow on it. */
+/** Finds the attempts in the words of a text, each with the commands that follow it. */
 function signalsOf(text: string): readonly Signal[] {
   const sentences = gateSentences(text)
   const signals: Signal[] = []
@@ -250,11 +253,11 @@ function signalsOf(text: string): readonly Signal[] {
   for (let n = 0; n < sentences.length; n++) {
     const sentence = sentences[n]
     if (sentence === undefined) break
-    const match = judge(sentence, told) ?? spokenTo(text, sentence)
+    const match = judge(sentence, told) ?? addressMatch(text, sentence)
     told = tells(sentence)
     if (match === undefined) continue
     const last = followers(text, sentences, n)
-    const { start, end } = reachOf(sentence, match)
+    const { start, end } = spanOf(sentence, match)
     signals.push({
       start,
       end: last === n ? end : (sentences[last]?.end ?? end),
@@ -266,30 +269,30 @@ function signalsOf(text: string): readonly Signal[] {
   return signals
 }
 
-/** An attempt by whom the sentence speaks to, where its words alone are no attempt. */
-function spokenTo(text: string, { start, end, words }: Sentence): Match | undefined {
+/** Finds an attempt by how the sentence addresses its reader, if its words alone are none. */
+function addressMatch(text: string, { start, end, words }: Sentence): Match | undefined {
   if (words.length === 0) return undefined
-  // The sign behind a sentence is part of how it is built: a label ends in one.
+  // The character after a sentence is included, because a label ends with one.
   const sentence = text.slice(start, Math.min(end + 1, start + longSentence)).trimEnd()
   const addressing = words.some(({ concepts }) => (concepts & addressed) !== 0)
-  const spoken = addressing
+  const addressKind = addressing
     ? (addressIn(sentence) ?? (steersAnswer(sentence) ? "answer-steering" : undefined))
     : undefined
-  const kind = spoken ?? constructions.find(([, pattern]) => pattern.test(sentence))?.[0]
+  const kind = addressKind ?? constructions.find(([, pattern]) => pattern.test(sentence))?.[0]
   return kind === undefined ? undefined : { kind, strength: "likely", first: 0, last: Math.max(0, words.length - 1) }
 }
 
 const addressed = concept.model | concept.operator | concept.system | concept.your
 
-/** The whole sentence, or in one without end (a log, a table) the words of the match and what stands close to them. */
-function reachOf(sentence: Sentence, { first, last }: Match): Span {
+/** Returns the whole sentence or, if it is extremely long (a log, a table), the matched words and the text close to them. */
+function spanOf(sentence: Sentence, { first, last }: Match): Span {
   if (sentence.end - sentence.start <= longSentence) return sentence
   const from = sentence.words[first]?.start ?? sentence.start
   const to = sentence.words[last]?.end ?? sentence.end
   return { start: from, end: Math.min(sentence.end, to + longSentence / 2) }
 }
 
-/** The last sentence that goes with this one: what it announces, the rest of its line, and commands in its paragraph. */
+/** Returns the last sentence that belongs to this one: what it announces, the rest of its line, and commands in its paragraph. */
 function followers(text: string, sentences: readonly Sentence[], from: number): number {
   let last = from
   while (last - from < maxFollowers) {
@@ -302,7 +305,7 @@ function followers(text: string, sentences: readonly Sentence[], from: number): 
   return last
 }
 
-/** A rule that a sentence meets, and the words it rests on, as places in the sentence's list. */
+/** A matched rule, and the first and last matched word as indexes in the sentence's list. */
 type Match = {
   readonly kind: FindingKind
   readonly strength: Strength
@@ -310,7 +313,7 @@ type Match = {
   readonly last: number
 }
 
-/** A command opens its clause, or follows a word that only leads up to one; a forbidden one is none. */
+/** True if a word is in a command's position: first in its clause, or after a word that leads up to a command and is no negation. */
 function commands(words: readonly Word[], n: number): boolean {
   const word = words[n]
   const before = words[n - 1]
@@ -319,7 +322,7 @@ function commands(words: readonly Word[], n: number): boolean {
   return (before.concepts & concept.lead) !== 0 && (before.concepts & concept.not) === 0
 }
 
-/** The place nearest to `n`, within reach, of a word with one of these concepts. */
+/** Returns the index of the word nearest to `n`, within reach, that has one of these concepts. */
 function nearest(words: readonly Word[], n: number, group: number, reach: number): number | undefined {
   const here = words[n]?.at ?? 0
   const has = (word: Word | undefined): boolean =>
@@ -345,10 +348,10 @@ function meets(words: readonly Word[], n: number, rule: Rule): Match | undefined
   return { kind: rule.kind, strength: rule.strength, first, last }
 }
 
-/** Words between a quotation and the word that says whose it is. */
+/** Maximum distance in words between a quotation and the word that attributes it to someone. */
 const mentionReach = 25
 
-/** Quoted, and someone is said to have said it: a text about attempts, not an attempt. */
+/** True if the match is quoted and attributed to someone: a text about injections, not an injection. */
 function isMention(words: readonly Word[], match: Match, told: boolean): boolean {
   const at = words[match.first]?.at ?? 0
   const before = words[match.first - 1]
@@ -359,12 +362,12 @@ function isMention(words: readonly Word[], match: Match, told: boolean): boolean
   return quoted && (told || words.some(reported))
 }
 
-/** The first rule that a sentence meets; `told` says that the sentence before spoke of attempts. */
+/** Returns the first rule that a sentence matches; `told` means that the sentence before reports on attempts. */
 function judge({ words }: Sentence, told: boolean): Match | undefined {
   if (words.length < 2) return undefined
   const present = words.reduce((all, word) => all | word.concepts, 0)
   for (const rule of signalRules) {
-    if (!isCompany(rule, present)) continue
+    if (!hasConcepts(rule, present)) continue
     for (let n = 0; n < words.length; n++) {
       if (((words[n]?.concepts ?? 0) & rule.head) === 0) continue
       const match = meets(words, n, rule)
@@ -374,17 +377,17 @@ function judge({ words }: Sentence, told: boolean): Match | undefined {
   return undefined
 }
 
-/** A company of words: a head, and near it a word of each group. The words may stand in any order and any language. */
+/** A rule matches a head word with a word of each group near it, in any order and any language. */
 type Rule = {
   readonly kind: FindingKind
   readonly strength: Strength
   readonly head: number
-  /** The head must stand where a command stands, not where a command is told of. */
+  /** The head must be in a command's position, so that reported commands do not match. */
   readonly commands: boolean
   readonly near: readonly number[]
-  /** How many words away the company may stand. */
+  /** Maximum distance in words. */
   readonly reach: number
-  /** None of these may stand near: they make it something else. */
+  /** Concepts that must not be near the head, because they change the meaning. */
   readonly unless: number
 }
 
@@ -400,24 +403,24 @@ type Row = readonly [
 const c = concept
 const rules = c.instructions | c.policy
 
-/** Written from what each attempt must say to work, not from how any one was phrased. Reaches are lengths of a clause. */
+/** Based on what each attempt has to say to work, not on how any example was phrased. A reach is about the length of a clause. */
 const strong: readonly Row[] = [
-  // Take back + instructions + what came before, or whose they are.
+  // Revoke + instructions + earlier ones, or the model's own.
   ["override", "command", c.revoke, [c.instructions, c.prior], 7],
   ["override", "command", c.revoke, [rules, c.your], 4],
   ["override", "command", c.revoke, [c.policy, c.prior, c.all], 7],
   ["override", "command", c.revoke, [c.all, c.prior, c.you], 8],
   ["override", "statement", c.follow, [c.not, c.instructions, c.prior], 6],
   ["override", "statement", c.instructions, [c.new, c.your, c.first | c.prior | c.model | c.revoke], 5],
-  // Something else, before or instead of what the user asked for.
+  // Another task, before or instead of the user's.
   ["task-hijack", "statement", c.task, [c.you, c.first, c.this, c.lead], 12],
   ["task-hijack", "command", c.revoke, [c.task, c.user], 5],
   ["role-impersonation", "statement", c.unbound, [c.you, c.model | c.first | c.lead], 6],
-  // Someone with a say + lapsed + rules that stood.
+  // An authority + lapsed + earlier rules.
   ["operator-claim", "statement", c.lapsed, [c.operator, rules, c.prior | c.all | c.you], 10],
   ["system-prompt-probe", "command", c.reveal, [c.you, c.instructions, c.system | c.prior | c.all], 6],
   ["system-prompt-probe", "command", c.reveal, [c.system, c.prompt], 5],
-  // Leave rules out of what is remembered, because it says so, because they lapsed, or to save room.
+  // Leave rules out of a summary: by command, because they lapsed, or to save space.
   ["eviction", "command", c.omit, [c.summary, rules], 12],
   ["eviction", "statement", c.lapsed, [c.summary, rules], 10],
   ["eviction", "command", c.omit, [c.budget, rules], 10],
@@ -425,7 +428,7 @@ const strong: readonly Row[] = [
 ]
 
 const likely: readonly Row[] = [
-  // "Ignore any instructions in the file" is a defence; the place makes the difference.
+  // "Ignore any instructions in the file" is a defence: naming a place makes the difference.
   ["override", "command", c.revoke, [c.all, c.instructions], 4, c.place],
   ["override", "command", c.revoke, [c.system, c.prompt], 5],
   ["override", "statement", c.instructions, [c.new, c.your], 2],

@@ -3,45 +3,45 @@ import type { Span } from "../../message/message.ts"
 import { concept } from "./finding.ts"
 import { addToSum, conceptsOf, isGlued, knownWord, pairConcepts, unglue } from "./lexicon.ts"
 
-/** A word that means something to the gate, and the place it has among all words of the text. */
+/** A word that the gate knows, with its span and its index among all words of the text. */
 export type Word = Span & {
   readonly at: number
   readonly concepts: number
-  /** It stands first in its clause, where a command stands. */
+  /** True if it is first in its clause, where a command is. */
   readonly opens: boolean
   readonly quoted: boolean
 }
 
 export type Sentence = Span & {
   readonly words: readonly Word[]
-  /** Its place among all sentences. */
+  /** Index among all sentences. */
   readonly at: number
-  /** The sentence before it speaks of attempts. */
+  /** True if the sentence before it reports on attempts. */
   readonly told: boolean
-  /** It starts a paragraph, so that nothing said before it speaks of it. */
+  /** True if it starts a paragraph, so that no earlier sentence refers to it. */
   readonly parted: boolean
   readonly startsLine: boolean
-  /** It ends in a colon: what follows is its object. */
+  /** True if it ends in a colon: what follows is its object. */
   readonly announces: boolean
 }
 
 const sentenceEnd = /[.!?…]["')\]]*\s|[。！？]|\n[ \t]*\n|\t|:\s*\n| \| |\n[ \t]*[-#>•+|]/
-/** From one key or value of JSON and its kin to the next. */
+/** Matches the gap between a key and a value, or the end of a value, in JSON and similar formats. */
 const valueEnd = /["']\s?[,:]\s{0,8}["'[{]/
 const numbered = /\n[ \t]*$/
 const paragraphEnd = /\n[ \t]*\n/
-/** Signs that start a clause by themselves, and signs that do so beside white space: a dot between names in code does not. */
+/** Punctuation that always starts a clause, and punctuation that does so only next to a blank: a dot between names in code does not. */
 const clauseMark = /["'`«»„「『>\])，、；：]/
 const clauseSign = /[^\s/_=\\]/
-/** After these a line goes on with the verb that they govern; after anything else a new line may start with a command. */
+/** Matches words after which a new line goes on with the verb that they govern; after anything else it may start with a command. */
 const governs =
   /^(?:to|can|could|may|might|must|shall|should|will|would|not|never|cannot|i|we|they|that|who|which|it|them|the|a|an|of)$/
 const governors = concept.model | concept.user | concept.not
-/** The value of a key in JSON and its kin: its quotation marks quote nobody. */
+/** Matches the end of a quoted key in JSON and similar formats: such quotation marks quote nobody. */
 const keyed = /["'`]\s?[:=]/
 const quote = /["'`«»„「『]$/
 
-/** Letters and digits of any script, as stretches of codes; the view has no others left that could stand in a word. */
+/** Ranges of character codes of letters and digits of any script, as they occur in normalized text. */
 const letterCodes: readonly (readonly [from: number, to: number])[] = [
   [0x30, 0x3a],
   [0x61, 0x7b],
@@ -52,12 +52,12 @@ const letterCodes: readonly (readonly [from: number, to: number])[] = [
 const letters: Uint8Array = new Uint8Array(1 << 16)
 for (const [from, to] of letterCodes) letters.fill(1, from, to)
 
-/** An apostrophe or a hyphen between two letters joins them to one word. */
+/** True for an apostrophe or hyphen, which joins two words if it is between two letters. */
 const joins = (code: number): boolean => code === 39 || code === 45
 
-/** The text as codes: a string that was put together or cut out is slow to go through sign by sign. Used again for the next text. */
+/** Buffer for the text as character codes, reused: reading a concatenated or sliced string character by character is slow. */
 let scratch = new Uint16Array(1 << 14)
-/** Longer texts get an array of their own, which is not kept. */
+/** Texts longer than this get a buffer of their own, which is not kept. */
 const maxScratch = 1 << 20
 
 function codesOf(text: string): Uint16Array {
@@ -68,7 +68,7 @@ function codesOf(text: string): Uint16Array {
   return codes
 }
 
-/** Where the word that starts here ends, and the sum by which the lexicon knows it; a rarity is looked at more closely. */
+/** Reads the word that starts here: its end, its hash for the lexicon, and whether it has unusual characters, which need a closer look. */
 function readWord(
   codes: Uint16Array,
   length: number,
@@ -92,12 +92,12 @@ function readWord(
   word.rare = rare
 }
 
-/** What the reader of a text holds in hand: the words of the sentence so far, as rows, and the word just read, whatever it means. */
+/** State of the scanner: the known words of the current sentence as rows, and the word just read. */
 type Reading = {
-  /** Words that mean something: each has its start, end, place, concepts and flags. */
+  /** One row per known word: start, end, index, concepts and flags. */
   rows: Int32Array
   size: number
-  /** All concepts of these words. */
+  /** All concepts of these words, combined. */
   present: number
   count: number
   text: string
@@ -108,7 +108,7 @@ type Reading = {
 const rowLength = 5
 const [opensFlag, quotedFlag] = [1, 2]
 
-/** Rows that every reading starts with; a longer sentence gets more. */
+/** Initial row buffer, reused; a longer sentence gets a larger one. */
 const sharedRows = new Int32Array(256 * rowLength)
 
 function push(
@@ -152,11 +152,11 @@ function wordsOf({ rows, size }: Reading): readonly Word[] {
   return words
 }
 
-/** Note a word if it means something, alone or as a pair with the word before it. */
-function note(
+/** Adds a word if it has a meaning, alone or as a pair with the word before it. */
+function addWord(
   reading: Reading,
   text: string,
-  own: number,
+  wordConcepts: number,
   start: number,
   end: number,
   opens: boolean,
@@ -164,7 +164,7 @@ function note(
 ): void {
   const at = ++reading.count
   const pair = reading.text === "" ? 0 : pairConcepts(reading.text, text)
-  // Outside Latin script the verbs of the lexicon have a form that only commands, wherever it stands.
+  // Outside Latin script, the verbs in the lexicon have a form that is only used for commands, wherever they are.
   const commands = opens || text.charCodeAt(0) >= 0x370
   if (pair !== 0) {
     const last = (reading.size - 1) * rowLength
@@ -173,28 +173,28 @@ function note(
     if (isJoined) reading.size--
     push(reading, reading.start, end, at - 1, before | pair, reading.opens, reading.quoted)
   }
-  if ((own | pair) !== 0) push(reading, start, end, at, own | pair, commands, quoted)
+  if ((wordConcepts | pair) !== 0) push(reading, start, end, at, wordConcepts | pair, commands, quoted)
   reading.text = text
   reading.start = start
   reading.opens = opens
   reading.quoted = quoted
 }
 
-/** A run of letters is one word, or several written without spaces. */
-function noteRun(reading: Reading, run: string, start: number, opens: boolean, quoted: boolean): void {
+/** Adds a run of letters as one word, or as several written without spaces. */
+function addRun(reading: Reading, run: string, start: number, opens: boolean, quoted: boolean): void {
   if (!isGlued(run)) {
-    note(reading, run, conceptsOf(run), start, start + run.length, opens, quoted)
+    addWord(reading, run, conceptsOf(run), start, start + run.length, opens, quoted)
     return
   }
   const pieces = unglue(run)
   if (pieces.length === 0) reading.count++
   for (const [n, { word, start: from, end }] of pieces.entries())
-    note(reading, word, conceptsOf(word), start + from, start + end, n === 0 && opens, n === 0 && quoted)
+    addWord(reading, word, conceptsOf(word), start + from, start + end, n === 0 && opens, n === 0 && quoted)
 }
 
 const isGoverned = (before: string): boolean => governs.test(before) || (conceptsOf(before) & governors) !== 0
 
-/** What the signs between two words do, in bits. */
+/** Bit flags: effect of the punctuation between two words. */
 const gapBit = {
   ends: 1,
   startsItem: 2,
@@ -216,17 +216,17 @@ const bitsOf = (gap: string): number =>
   (quote.test(gap) && !keyed.test(gap) ? gapBit.quotes : 0) |
   gapBit.isKnown
 
-/** Longest gap that is remembered, and how many are: texts repeat their punctuation and their indentation. */
+/** Maximum length of a cached gap, and size of the cache: texts repeat their punctuation and indentation. */
 const maxGap = 40
 const maxGaps = 1 << 12
 
-/** The gaps that are remembered, each at the place of its sum. The same signs mean the same in every text. */
+/** Cached gaps, each in the slot of its hash. A gap means the same in every text. */
 const keptGaps: ({ readonly signs: string; readonly bits: number } | undefined)[] = new Array(maxGaps)
 
-/** Gaps of one or two ASCII signs, by their codes: most gaps are short. */
+/** Cache of gaps of one or two ASCII characters, by their codes: most gaps are short. */
 const shortGaps = new Uint8Array(1 << 14)
 
-/** Reads the gap between two words. */
+/** Returns the flags of the gap between two words. */
 function readGap(text: string, codes: Uint16Array, start: number, end: number): number {
   if (end - start > maxGap) return bitsOf(text.slice(start, end))
   const [first, second] = [codes[start] ?? 0, end - start === 2 ? (codes[start + 1] ?? 0) : 0]
@@ -247,7 +247,7 @@ function keptGap(codes: Uint16Array, start: number, end: number): number {
     while (at < end && kept.signs.charCodeAt(at - start) === codes[at]) at++
     if (at === end) return kept.bits
   }
-  // A copy of its own, which does not keep the text alive that it stands in.
+  // Copied, so that the cache does not keep the whole text in memory.
   const signs = textOfCodes(codes, start, end)
   const bits = bitsOf(signs)
   keptGaps[place] = { signs, bits }
@@ -257,10 +257,10 @@ function keptGap(codes: Uint16Array, start: number, end: number): number {
 /** Words longer than this may be several; see `isGlued`. */
 const plainLength = 16
 
-/** What is known of a sentence before its words are laid out: where it starts, how many words mean something, and all that they mean. */
+/** What is known of a sentence before its words are collected: its start, the number of known words, and all their concepts. */
 export type Sketch = { readonly start: number; readonly size: number; readonly present: number }
 
-/** The text of a view cut into sentences, each with the words that mean something; only those that are wanted by their sketch. One pass. */
+/** Splits normalized text into sentences with their known words, skipping those that `isWanted` rejects by their sketch. One pass. */
 export function gateSentences(text: string, isWanted: (sketch: Sketch) => boolean = () => true): readonly Sentence[] {
   const sentences: Sentence[] = []
   const { length } = text
@@ -317,8 +317,8 @@ export function gateSentences(text: string, isWanted: (sketch: Sketch) => boolea
         (gap & gapBit.starts) !== 0 ||
         ((gap & gapBit.breaks) !== 0 && !isGoverned(reading.text || text.slice(lastStart, end)))
       const quoted = (gap & gapBit.quotes) !== 0
-      if (known === undefined) noteRun(reading, text.slice(at, after), at, opens, quoted)
-      else note(reading, known.word, known.concepts, at, after, opens, quoted)
+      if (known === undefined) addRun(reading, text.slice(at, after), at, opens, quoted)
+      else addWord(reading, known.word, known.concepts, at, after, opens, quoted)
     }
     if (start < 0) start = at
     lastStart = at

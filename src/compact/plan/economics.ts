@@ -1,15 +1,15 @@
-/** Dollars per million tokens, as far as reading a prompt goes. */
+/** Prices for reading a prompt, in dollars per million tokens. */
 type CachePrices = { readonly cacheRead: number; readonly cacheWrite: number }
 
 type RewriteCost = {
-  /** The beginning that stays byte for byte, and so stays cached. */
+  /** The beginning that stays the same bytes and so stays cached. */
   readonly keptTokens: number
   readonly beforeTokens: number
   readonly afterTokens: number
   readonly expectedCalls: number
 }
 
-/** What a rewrite costs and saves over the calls that are still expected, and after how many of them it has paid for itself. */
+/** What a rewrite costs and saves over the expected calls, and after how many of them it has paid off. */
 export type Weighing = {
   readonly leaveDollars: number
   readonly rewriteDollars: number
@@ -20,8 +20,8 @@ export type Weighing = {
 const perMillion = 1_000_000
 
 /**
- * Is it worth rewriting a cached context? Left alone, every call reads all of it from the cache. Rewritten, the first call writes all
- * behind the kept beginning anew, and every later one reads less.
+ * Compares the cost of rewriting a cached context with leaving it. Left alone, every call reads all of it from the cache. Rewritten, the
+ * first call writes everything after the kept beginning to the cache, and every later call reads less.
  */
 export function weighRewrite(
   { keptTokens, beforeTokens, afterTokens, expectedCalls }: RewriteCost,
@@ -42,10 +42,10 @@ export function weighRewrite(
 }
 
 const minuteMs = 60_000
-/** What Anthropic keeps for an hour costs twice the input price to write, in its price list of prompt caching. */
+/** Writing a cache entry that is kept for an hour costs twice the input price, in Anthropic's price list of prompt caching. */
 const hourWriteFactor = 2
 
-/** How long the provider is to keep what is marked: an hour where calls so far came so far apart that five minutes cost more. */
+/** Returns how long cached prefixes should be kept: an hour if earlier calls were so far apart that five minutes would cost more. */
 export function lifetimeThatPays(
   gapsMs: readonly number[],
   expectedCalls: number,

@@ -1,7 +1,7 @@
 import type { Weighing } from "./economics.ts"
 import type { Plan, Sizes } from "./plan.ts"
 
-/** What was decided about a context, from which numbers, and what the rewrite costs in cache and saves. */
+/** What was decided about a context, from which sizes, and the costs and savings of the rewrite. */
 export type PlanEvent = {
   readonly type: "plan-made"
   readonly plan: Plan

@@ -2,27 +2,27 @@ import { HoldfastError } from "../../message/errors.ts"
 import { present, type Words } from "../../message/present.ts"
 import type { CompactionPolicy } from "./policy.ts"
 
-/** How large everything is, in the model's own tokens. */
+/** All sizes, in the model's own tokens. */
 export type Sizes = {
-  /** What the next request would take as it stands. */
+  /** Size of the next request if nothing is done. */
   readonly contextTokens: number
   readonly windowTokens: number
   /** Kept free for the answer. */
   readonly reserveTokens: number
   /** What can never be left out, without the reserve. */
   readonly floorTokens: number
-  /** The tool round at the end whose results the model has not read yet; 0 where the request ends in something else. */
+  /** The unread tool round at the end; 0 if the request ends with something else. */
   readonly unreadTokens: number
   /** The largest tool output that the model has read and that is still whole. */
   readonly toolOutputTokens: number
   readonly toolRounds: number
 }
 
-/** What happened, beside growing. */
+/** What happened, apart from the context growing. */
 export type Occasion = {
-  /** Someone asked for it, perhaps with a word on what matters. */
+  /** A compaction was requested, optionally with a focus. */
   readonly asked?: { readonly focus?: string }
-  /** A task or phase came to its end: a good moment. */
+  /** A task or phase ended: a good moment. */
   readonly phaseEnded?: boolean
   /** The provider refused the request as too long, whatever we had counted. */
   readonly refused?: boolean
@@ -34,8 +34,8 @@ export type Trigger = Words<"asked provider-refused window-share absolute-tokens
 export type PlanReason = { readonly trigger: Trigger; readonly value: number; readonly limit: number }
 
 /**
- * What to do about a context. `forced` means that leaving it is no choice; otherwise the cache economics have a say. `micro` means
- * shortening tool results and no more.
+ * What to do about a context. `forced` means that it cannot be left as it is; otherwise cache costs are considered. `micro` means that only
+ * tool results are shortened.
  */
 export type Plan =
   | { readonly type: "leave"; readonly flush: boolean; readonly speculate: boolean }
@@ -49,19 +49,21 @@ export type Plan =
     }
   | { readonly type: "refuse"; readonly shortTokens: number }
 
-/** The whole policy: the least that will do. No I/O, so a table of numbers tests it. */
+/** Decides what to do: the least that is enough. No I/O, so a table of numbers tests it. */
 export function planContext(sizes: Sizes, occasion: Occasion, policy: CompactionPolicy): Plan {
   const roomTokens = sizes.windowTokens - sizes.reserveTokens
   if (sizes.floorTokens > roomTokens) return { type: "refuse", shortTokens: sizes.floorTokens - roomTokens }
-  const mark = marksOf(sizes, roomTokens)
-  const full = fullReasons(sizes, occasion, policy, mark)
-  const optional = occasion.phaseEnded === true && sizes.contextTokens > mark(policy.flushAt)
+  const thresholdAt = thresholdsOf(sizes, roomTokens)
+  const full = fullReasons(sizes, occasion, policy, thresholdAt)
+  const optional = occasion.phaseEnded === true && sizes.contextTokens > thresholdAt(policy.flushAt)
   const micro = microReasons(sizes, policy)
   if (full.length === 0 && !optional && micro.length === 0) {
-    const over = (share: number): boolean => sizes.contextTokens > mark(share)
+    const over = (share: number): boolean => sizes.contextTokens > thresholdAt(share)
     return { type: "leave", flush: over(policy.flushAt), speculate: over(policy.speculateAt) }
   }
-  const phase: readonly PlanReason[] = optional ? [reason("phase-end", sizes.contextTokens, mark(policy.flushAt))] : []
+  const phase: readonly PlanReason[] = optional
+    ? [reason("phase-end", sizes.contextTokens, thresholdAt(policy.flushAt))]
+    : []
   return {
     type: "compact",
     depth: full.length > 0 || optional ? "full" : "micro",
@@ -72,26 +74,26 @@ export function planContext(sizes: Sizes, occasion: Occasion, policy: Compaction
   }
 }
 
-/** The most that a context may have without being compacted for its size: one that ends in results the model has not read, or any other. */
+/** Maximum size of a context that is not compacted for its size, either for one that ends with unread results or for any other. */
 export function compactionMark(sizes: Sizes, policy: CompactionPolicy, end: "unread" | "answered"): number {
-  const mark = marksOf(
+  const threshold = thresholdsOf(
     sizes,
     sizes.windowTokens - sizes.reserveTokens,
   )(end === "unread" ? unreadAt(policy) : policy.compactAt)
-  return Math.max(0, Math.floor(Math.min(mark, policy.compactAtTokens ?? Number.POSITIVE_INFINITY)))
+  return Math.max(0, Math.floor(Math.min(threshold, policy.compactAtTokens ?? Number.POSITIVE_INFINITY)))
 }
 
-/** Counts are a little off, and a provider that refuses a request costs a round trip. */
+/** Margin for token counts that are slightly off: a request that the provider refuses costs a round trip. */
 const countMargin = 0.02
 
-/** The mark for a request that ends in results the model has not read. Someone who compacts only what does not fit has no margin. */
+/** Threshold for a request that ends with unread results. No margin if the policy only compacts what does not fit. */
 const unreadAt = ({ compactAt }: CompactionPolicy): number => Math.max(compactAt, 1 - countMargin)
 
-/** Where a share of the room ends, in tokens. */
-type Mark = (share: number) => number
+/** Converts a share of the available space into tokens. */
+type Threshold = (share: number) => number
 
-/** Shares are of what is left of the room once everything is in that can never be left out, so a wider window never means a lower mark. */
-function marksOf({ floorTokens }: Sizes, roomTokens: number): Mark {
+/** Shares are taken of the space beyond the floor, so a wider window never means a lower threshold. */
+function thresholdsOf({ floorTokens }: Sizes, roomTokens: number): Threshold {
   const base = Math.min(floorTokens, roomTokens)
   return (share) => base + share * (roomTokens - base)
 }
@@ -103,21 +105,21 @@ const reason = (trigger: Trigger, value: number, limit: number): PlanReason => (
 })
 
 /**
- * The compaction mark is soft for a request that ends in results the model has not read: while it fits, it goes out whole. A fixed mark
- * counts what the model has read already.
+ * Reasons for a full compaction. The share threshold is relaxed for a request that ends with unread results: while it fits, it is sent
+ * whole. An absolute threshold counts only what the model has read already.
  */
 function fullReasons(
   sizes: Sizes,
   { asked, refused }: Occasion,
   policy: CompactionPolicy,
-  mark: Mark,
+  thresholdAt: Threshold,
 ): readonly PlanReason[] {
   const { contextTokens, unreadTokens } = sizes
-  const limit = mark(unreadTokens > 0 ? unreadAt(policy) : policy.compactAt)
+  const limit = thresholdAt(unreadTokens > 0 ? unreadAt(policy) : policy.compactAt)
   const absolute = policy.compactAtTokens ?? Number.POSITIVE_INFINITY
   return [
     ...(asked === undefined ? [] : [reason("asked", contextTokens, 0)]),
-    ...(refused === true ? [reason("provider-refused", contextTokens, mark(1))] : []),
+    ...(refused === true ? [reason("provider-refused", contextTokens, thresholdAt(1))] : []),
     ...(contextTokens > limit ? [reason("window-share", contextTokens, limit)] : []),
     ...(contextTokens - unreadTokens > absolute ? [reason("absolute-tokens", contextTokens, absolute)] : []),
   ]
@@ -133,48 +135,51 @@ function microReasons({ toolOutputTokens, toolRounds }: Sizes, policy: Compactio
 }
 
 /**
- * The low-water mark, never below the floor, and what the model has not read yet on top: the mark is for old material. Where results are
- * large, down to half the mark, so that another one fits before the next compaction. Of what there is, if someone asked for less of it,
- * or if the provider refused what we thought would fit: then our count is off.
+ * Returns the target size: the low-water mark, which applies to old content and is never below the floor, plus unread results. If results
+ * are large, down to half of that, so that another one fits before the next compaction. If the compaction was requested or the provider
+ * refused the request, shares are taken of the current size, because less is wanted or our count is wrong.
  */
 function targetOf(sizes: Sizes, { asked, refused }: Occasion, policy: CompactionPolicy, roomTokens: number): number {
   const fromContext = refused === true || asked !== undefined
   const fixed = policy.compactAtTokens ?? roomTokens
   const most = Math.min(roomTokens, fromContext ? sizes.contextTokens : roomTokens, fixed)
-  const mark = marksOf(sizes, most)
-  const highest = fromContext ? Math.floor(mark(policy.compactAt)) : most
-  const besideNext = Math.max(mark(policy.lowWater / 2), most - 2 * sizes.unreadTokens)
-  const old = Math.max(sizes.floorTokens, Math.floor(Math.min(mark(policy.lowWater), besideNext)))
+  const thresholdAt = thresholdsOf(sizes, most)
+  const highest = fromContext ? Math.floor(thresholdAt(policy.compactAt)) : most
+  const besideNext = Math.max(thresholdAt(policy.lowWater / 2), most - 2 * sizes.unreadTokens)
+  const old = Math.max(sizes.floorTokens, Math.floor(Math.min(thresholdAt(policy.lowWater), besideNext)))
   return Math.max(sizes.floorTokens, Math.min(highest, old + sizes.unreadTokens))
 }
 
-/** An answer may be asked to be longer than the window is wide: no more than this share is held free for it. */
+/** Maximum share for the reserve: a request may allow an answer longer than the window. */
 export const mostReserveShare = 0.5
-/** Clients ask for the longest answer that they can take, and most answers are short: of the window, and of what the stack leaves of it, this much at most is held free. */
+/**
+ * Maximum reserve, as a share of the window and of what the stack leaves of it: clients request the longest answer that they can take, but
+ * most answers are short.
+ */
 const wideReserveShare = 0.2
 const leftReserveShare = 0.25
-/** Of the window, what is held free once it is known how long answers are; a long one may still come. */
+/** Share of the window that is reserved once the length of the answers is known; a long one may still come. */
 const knownReserveShare = 0.05
-/** An answer of this length is nothing unusual. */
+/** Length of an answer that is nothing unusual. */
 export const usualAnswerTokens = 4096
-/** Held free per token of the longest answer so far. */
+/** Reserve per token of the longest answer so far. */
 const answerMargin = 2
 
-type ReserveQuestion = {
+type ReserveInput = {
   readonly windowTokens: number
   /** What can never be left out of the request. */
   readonly floorTokens: number
-  /** Results that the model has not read: more than a usual answer is not held free at their cost. */
+  /** Unread results: they are not displaced by a reserve beyond the usual answer. */
   readonly unreadTokens?: number
   /** The longest answer that the request allows. */
   readonly wantedTokens: number
-  /** The longest of this conversation's answers, once there are enough of them to go by. */
+  /** The longest answer in this conversation, once there are enough of them. */
   readonly longestAnswerTokens?: number | undefined
 }
 
-/** What to hold free for the answer: as much as answers take, and never so much that a wider window leaves less for the context. */
-export function reserveFor(question: ReserveQuestion): number {
-  const { windowTokens, floorTokens, unreadTokens = 0, wantedTokens, longestAnswerTokens } = question
+/** Tokens to reserve for the answer: enough for the answers seen, and never so many that a wider window leaves less for the context. */
+export function reserveFor(input: ReserveInput): number {
+  const { windowTokens, floorTokens, unreadTokens = 0, wantedTokens, longestAnswerTokens } = input
   const leftTokens = Math.max(0, windowTokens - floorTokens)
   const least = Math.min(usualAnswerTokens, leftTokens * mostReserveShare)
   const most = Math.max(
@@ -188,7 +193,7 @@ export function reserveFor(question: ReserveQuestion): number {
   return Math.floor(Math.min(wantedTokens, most, known))
 }
 
-/** What every call must carry, whatever is left out of the history. */
+/** Sizes of what every call must contain, whatever is left out of the history. */
 export type FloorSizes = {
   readonly stack: number
   readonly pins: number
@@ -206,7 +211,7 @@ export type Floor = {
   readonly largest: FloorPiece
 }
 
-/** Add up what can never be left out. `stack` is its `stackFloor` where sections may shrink. */
+/** Adds up what can never be left out. If sections may shrink, `stack` is the `stackFloor`. */
 export function irreducibleFloor(sizes: FloorSizes): Floor {
   const stack: FloorPiece = { name: "the prompt stack", tokens: sizes.stack }
   const pieces: readonly FloorPiece[] = [
@@ -223,7 +228,7 @@ export function irreducibleFloor(sizes: FloorSizes): Floor {
   }
 }
 
-/** The tokens left for the history, or the Problem that no compaction could ever solve: raise it before the first call. */
+/** Returns the tokens left for the history. Throws the Problem that no compaction could solve, so call it before the first request. */
 export function requireFloor({ floorTokens, largest, pieces }: Floor, windowTokens: number): number {
   if (floorTokens <= windowTokens) return windowTokens - floorTokens
   throw new HoldfastError({

@@ -1,21 +1,21 @@
-/** When to act, as shares of the room: what the window has once the answer's reserve is taken off. */
+/** When to act, as shares of the window without the answer's reserve. */
 export type CompactionPolicy = {
   /** Save what matters to memory, before anything is compacted. */
   readonly flushAt: number
-  /** Begin a summary in the background, so that it is there when it is needed. */
+  /** Start a summary in the background, so that it is ready when needed. */
   readonly speculateAt: number
   readonly compactAt: number
-  /** Compact down to this. Far below `compactAt`, so that compactions, each of which resets the cache, stay rare. */
+  /** Target of a compaction. Far below `compactAt`, so that compactions, each of which resets the cache, stay rare. */
   readonly lowWater: number
   /** Compact at this many tokens whatever the window: long contexts cost more and are recalled worse. */
   readonly compactAtTokens?: number
-  /** A single tool output over this is shortened once the model has read it, if that pays; none unless given. */
+  /** A larger tool output is shortened once the model has read it, if that pays. Without it there is no limit. */
   readonly toolOutputTokens?: number
-  /** More tool rounds than this are trimmed. */
+  /** If there are more tool rounds than this, results are shortened. */
   readonly toolRounds?: number
-  /** Of the window so much is for rules that were found in what was said; pinned ones and the operator's always stand. */
+  /** Maximum share of the window for rules found in messages; pinned ones and the operator's are always included. */
   readonly pinShare: number
-  /** How many more calls a session is expected to make; an agent's task takes tens of calls. */
+  /** Number of further calls expected in a session; an agent's task takes tens of calls. */
   readonly expectedCalls: number
 }
 

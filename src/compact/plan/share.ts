@@ -1,8 +1,8 @@
-/** How the room of a compacted context is shared out, each piece with its most and, where it needs one, its least. */
+/** How the space of a compacted context is divided. */
 type SharePolicy = {
-  /** Below this a digest goes without its headings and its sentence on what it is. */
+  /** Below this size a digest has no headings and no introductory sentence. */
   readonly briefTokens: number
-  /** While so much of what there is may stay, shortening results may be enough. */
+  /** If at least this share of the context may stay, shortening results may be enough. */
   readonly easyShare: number
 }
 
@@ -11,7 +11,10 @@ export const defaultShares: SharePolicy = {
   easyShare: 0.65,
 }
 
-/** A handoff of two pages says what a person would read; a larger context is better spent on the messages themselves, and a little on it. */
+/**
+ * Maximum size of a digest in tokens: about two pages, as a person would read, plus a little for larger contexts, which are better spent on
+ * the messages themselves.
+ */
 const softMost = 3150
 const furtherShare = 0.01
 const hardMost = 20_000
@@ -19,18 +22,18 @@ const hardMost = 20_000
 export const mostDigestTokens = (limitTokens: number): number =>
   Math.floor(Math.min(hardMost, softMost + limitTokens * furtherShare))
 
-/** A digest takes at most this share of all old material. */
+/** Maximum share of the old content for its digest. */
 const mostOfOld = 0.21
 /** In a small context a digest of this size is worth more than any message. */
 const smallTokens = 280
 
-/** Where what must be told needs it, a digest takes so much of the room; the rest shows where the work stopped. */
+/** Maximum share of the space for essential lines of a digest; the rest shows where the work stopped. */
 const essentialShare = 0.85
 
 /**
- * What is held back for the digest of what is free for old material: the less may stay of it, the larger the share that the digest is
- * worth, and in any case what it takes to tell what the user said, what was done and what became of files. It grows with the room, and so
- * does what it leaves to messages; what it does not need goes to messages as well.
+ * Returns the tokens reserved for the digest from what is free for old content: the smaller the share of it that may stay, the larger the
+ * digest's share, and always enough for what the user said, what was done and what became of files. It grows with the space, and so does
+ * what it leaves to messages, which also get what it does not need.
  */
 export function digestReserve(freeTokens: number, oldTokens: number, essentialTokens = 0): number {
   const old = Math.max(1, oldTokens)
@@ -42,18 +45,18 @@ export function digestReserve(freeTokens: number, oldTokens: number, essentialTo
 }
 
 /**
- * What a digest is left where results that the model has not read do not fit whole: a page at most; of a very small context, in which
- * such a result says little anyway, most of it.
+ * Size of a digest if unread results do not fit whole: a page at most; most of a very small context, in which such a result would say
+ * little anyway.
  */
 export const leastDigestTokens = (limitTokens: number): number =>
   Math.floor(Math.min(1200, Math.max(limitTokens * 0.04, Math.min(limitTokens * 0.75, 350))))
 
 /**
- * What a record of the work is left beside a long message of the user that leaves it less: the middle of the message gives way to it. A
- * reader who gets the message and no word of the work would begin again.
+ * Size of a digest next to a long user message that would leave less: the middle of the message is cut for it. A reader with the message
+ * but no record of the work would start again.
  */
 export const leastRecordTokens = (limitTokens: number): number =>
   Math.floor(Math.min(600, Math.max(100, limitTokens * 0.25)))
 
-/** A digest without content needs little. */
+/** Share for a digest without content, which needs little. */
 export const bareDigestShare = 0.1

@@ -2,10 +2,10 @@ import { HoldfastError } from "../../message/errors.ts"
 import type { Breakpoint, Format, MessageId, ModelRequest, Part, Tokens, Tool } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 
-/** What a provider reads of a request, in the order in which it caches: tools, system, messages. */
+/** The parts of a request that a provider caches, in this order: tools, system, messages. */
 export type RequestPieces = Pick<ModelRequest, "system" | "tools" | "messages">
 
-/** Where a cache marker stands: a tool, a part, or a part inside a tool result. */
+/** Place of a cache marker: a tool, a part, or a part inside a tool result. */
 export type Position =
   | { readonly in: "tools"; readonly tool: number }
   | { readonly in: "system"; readonly part: number }
@@ -13,13 +13,13 @@ export type Position =
 
 export type Marker = { readonly position: Position; readonly ttl: Breakpoint }
 
-/** Anthropic takes four markers a request, in its documentation of prompt caching. */
+/** Maximum number of markers per request, in Anthropic's documentation of prompt caching. */
 export const maxMarkers = 4
 
-/** Only here is there anything to place; other providers find the common prefix themselves. */
+/** Only Anthropic uses markers; other providers find the common prefix themselves. */
 const takesMarkers = (format: Format): boolean => format === "anthropic-messages"
 
-/** Every marker in the pieces, in cache order. */
+/** Returns every marker in cache order. */
 export function markersIn(pieces: RequestPieces): readonly Marker[] {
   const markers: Marker[] = []
   mapMarkers(pieces, (position, ttl) => {
@@ -29,24 +29,24 @@ export function markersIn(pieces: RequestPieces): readonly Marker[] {
   return markers
 }
 
-/** May a marker stand on this part? Not on thinking, on a text without words, or on a block that we know nothing of. */
+/** True if a part can have a marker: not thinking, a blank text, or an unknown block. */
 function isMarkable(part: Part): boolean {
   if (part.type === "text") return part.text.trim() !== ""
   if (part.type === "opaque") return part.kind === "compaction"
   return part.type !== "reasoning" && part.type !== "unknown"
 }
 
-/** A tool that is loaded later is not in the prefix. */
+/** A tool with deferred loading is not in the cached prefix. */
 const isMarkableTool = ({ wire }: Tool): boolean => !/"defer_loading"\s*:\s*true/.test(wire)
 
-/** Cache order: negative if `one` is read first. A marker inside a result comes before the marker on the result. */
+/** Compares by cache order: negative if `one` is read first. A marker inside a result comes before the marker on the result. */
 function byCacheOrder(one: Position, other: Position): number {
   const [first, second] = [orderOf(one), orderOf(other)]
   const at = first.findIndex((number, n) => number !== second[n])
   return at < 0 ? 0 : (first[at] ?? 0) - (second[at] ?? 0)
 }
 
-/** Two positions are the same place exactly if their keys are equal. */
+/** Equal for two positions exactly if they are the same place. */
 const placeKey = (position: Position): string => orderOf(position).join(".")
 
 function orderOf(position: Position): readonly number[] {
@@ -55,7 +55,7 @@ function orderOf(position: Position): readonly number[] {
   return [2, position.message, position.part, position.inner ?? Number.MAX_SAFE_INTEGER]
 }
 
-/** Why we put a marker: what ends there is read again. */
+/** Why we place a marker: what ends there is read again. */
 export type Purpose =
   | "stack-end"
   | "documents-end"
@@ -73,44 +73,44 @@ export type RefusedBreakpoint = {
   readonly reason: "not-cacheable" | "limit-reached" | "below-minimum"
 }
 
-/** Which markers a request goes out with, in cache order, and which it does not. */
+/** The markers of an outgoing request, in cache order, and those that were refused. */
 export type BreakpointPlan = {
   readonly placed: readonly PlacedBreakpoint[]
   readonly refused: readonly RefusedBreakpoint[]
 }
 
 export type BreakpointOptions = {
-  /** Fewer than the provider's, where something else takes one. */
+  /** A lower limit than the provider's, if something else uses a marker. */
   readonly limit?: number
-  /** What to mark while markers are free, the most wanted first. */
+  /** What to mark while markers are free, most wanted first. */
   readonly prefer?: readonly Purpose[]
   /** The end of the stack, if that is not the end of the system part. */
   readonly stackEnd?: Position
-  /** The end of the documents, where more of the stack follows them. */
+  /** The end of the documents, if more of the stack follows them. */
   readonly documentsEnd?: Position
-  /** The last part before the documents: a changed document leaves the cache of what is before it valid. */
+  /** The last part before the documents: a changed document leaves the cache of everything before it valid. */
   readonly documentsStart?: Position
   /** The end of the operator's rules, which follow the stack. */
   readonly rulesEnd?: Position
-  /** The last message of what a compaction put first. */
+  /** The last message of what a compaction placed first. */
   readonly compactionEnd?: MessageId
-  /** The last message of the request before, so that a long turn still finds what was cached then. */
+  /** The last message of the previous request, so that a long turn still finds what was cached then. */
   readonly previousEnd?: MessageId
-  /** The model caches no prefix shorter than this. */
+  /** The model caches no shorter prefix. */
   readonly minPrefixTokens?: Tokens
   readonly prefixTokens?: (position: Position) => Tokens
-  /** How long what we mark should be kept. */
+  /** How long the prefixes at our markers should be kept. */
   readonly ttl?: Breakpoint
 }
 
 const preferred: readonly Purpose[] = ["stack-end", "compaction-end", "newest-turn", "previous-turn"]
 
-/** Anthropic looks back this many blocks from a marker for something cached, in its documentation of prompt caching. */
+/** Number of blocks before a marker in which Anthropic looks for a cached prefix, in its documentation of prompt caching. */
 const lookbackBlocks = 20
 
 /**
- * Decide where the markers of an outgoing request stand. The client's stay where the provider takes them; ours fill what is free.
- * Those in the stack are chosen first and by the stack alone, so they stand still while the messages grow.
+ * Decides where the markers of an outgoing request are. The client's stay if the provider accepts them; ours use the free ones. Those in
+ * the stack are chosen first and depend on the stack alone, so they do not move while the messages grow.
  */
 export function placeBreakpoints(
   format: Format,
@@ -202,11 +202,14 @@ function canMark({ tools, system, messages }: RequestPieces, position: Position)
   return part?.type === "tool-result" && isMarked(part.content[position.inner])
 }
 
-/** The client may know a block that we do not: only what is surely refused is taken from it. */
+/** Kinds of parts unknown to us may be markable for the client: only markers that would surely be refused are removed. */
 const isMarked = (part: Part | undefined): boolean =>
   part !== undefined && (part.type === "unknown" || part.type === "opaque" || isMarkable(part))
 
-/** One hour before five minutes, as Anthropic wants it: ours last as long as a later one, and none longer than an earlier one. */
+/**
+ * Orders the lifetimes as Anthropic requires, one hour before five minutes: ours are raised before a later one-hour marker of the client,
+ * and lowered after a five-minute one.
+ */
 function inTtlOrder(placed: readonly PlacedBreakpoint[]): readonly PlacedBreakpoint[] {
   const ordered = placed.toSorted((one, other) => byCacheOrder(one.position, other.position))
   const lastHour = ordered.findLastIndex(({ reason, ttl }) => reason === "client" && ttl === "1h")
@@ -217,13 +220,13 @@ function inTtlOrder(placed: readonly PlacedBreakpoint[]): readonly PlacedBreakpo
   return raised.map((marker, n) => (firstShort >= 0 && n > firstShort ? { ...marker, ttl: "5m" } : marker))
 }
 
-/** The pieces with exactly the plan's markers. What already is as planned stays the same object. */
+/** Sets exactly the planned markers. Whatever already is as planned stays the same object. */
 export function applyBreakpoints(pieces: RequestPieces, { placed }: BreakpointPlan): RequestPieces {
   const planned = new Map(placed.map(({ position, ttl }) => [placeKey(position), ttl]))
   return mapMarkers(pieces, (position) => planned.get(placeKey(position)))
 }
 
-/** The pieces with the marker that `choose` says for each place, given the one that stands there; places come in cache order. */
+/** Sets at each place the marker that `choose` returns, given the current one; places come in cache order. */
 function mapMarkers(
   pieces: RequestPieces,
   choose: (position: Position, ttl: Breakpoint | undefined) => Breakpoint | undefined,
@@ -253,7 +256,7 @@ function mapMarkers(
   return same ? pieces : { tools, system, messages }
 }
 
-/** A list of what `change` makes of each item; the same list if it leaves them all alone. */
+/** Maps a list; returns the same list if no item changed. */
 function mapSame<Item>(items: readonly Item[], change: (item: Item, at: number) => Item): readonly Item[] {
   const changed = items.map(change)
   return changed.every((item, n) => item === items[n]) ? items : changed

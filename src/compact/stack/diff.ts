@@ -3,7 +3,7 @@ import { type Layer, type Section, type Stack, sectionsOf } from "./stack.ts"
 
 export type Version = { readonly hash: string; readonly label?: string }
 
-/** One reason why a stack is no longer the one that the provider cached. */
+/** One reason why a stack differs from the one that the provider cached. */
 export type StackChange =
   | { readonly type: "section-added"; readonly layer: Layer; readonly section: string; readonly to: Version }
   | { readonly type: "section-removed"; readonly layer: Layer; readonly section: string; readonly from: Version }
@@ -17,7 +17,7 @@ export type StackChange =
   | { readonly type: "section-moved"; readonly section: string; readonly from: Layer; readonly to: Layer }
   | { readonly type: "layer-reordered"; readonly layer: Layer }
 
-/** Name what changed, in the order of the stacks; nothing if, and only if, their hashes are equal. */
+/** Lists what changed, in the order of the stacks; empty if and only if their hashes are equal. */
 export function diffStacks(before: Stack, after: Stack): readonly StackChange[] {
   if (before.hash === after.hash) return []
   const old = new Map(sectionsOf(before).map((section) => [section.name, section]))

@@ -12,10 +12,10 @@ import {
   withText,
 } from "./stack.ts"
 
-/** The longest beginning of a text that has at most this many tokens. */
+/** Returns the longest beginning of a text that has at most this many tokens. */
 export type Truncate = (text: string, budget: Tokens) => string
 
-/** What a section gave up, and how much. */
+/** How a section was shortened, and by how much. */
 export type StackEvent = {
   readonly type: "section-truncated" | "section-swapped" | "section-dropped"
   readonly layer: Layer
@@ -25,23 +25,23 @@ export type StackEvent = {
   readonly reason: { readonly type: "stack-over-budget"; readonly stackTokens: Tokens; readonly budgetTokens: Tokens }
 }
 
-/** How texts are counted and cut; a meter does both. */
+/** Counts and cuts texts; implemented by a meter. */
 type Measure = { readonly text: Count; readonly truncate: Truncate }
 
 export type FittedStack = { readonly stack: Stack; readonly events: readonly StackEvent[] }
 
 /**
- * Fit a stack into a budget. There is no ladder: every section gives the same share of what it has above its own minimum. One that
- * truncates gives it to the token, one that swaps or drops goes to the nearest step. The share that stays is the largest that
- * fits, so a larger budget never gives any section less. Fitting always starts from the whole stack: what fits is returned as it is.
+ * Fits a stack into a budget. All sections shrink by the same share of their tokens above their own minimum: a truncating one to the token,
+ * one that swaps or drops to the nearest step. The share that stays is the largest that fits, so a larger budget never makes a section
+ * smaller. Fitting always starts from the whole stack: one that fits is returned unchanged.
  */
 export function fitStack(stack: Stack, budgetTokens: Tokens, measure: Measure): FittedStack {
-  const gives = sectionsOf(stack).map((section) => giveOf(section, measure))
-  const stackTokens = tokens(sum(gives.map(({ fullTokens }) => fullTokens)))
+  const shrinkables = sectionsOf(stack).map((section) => shrinkableOf(section, measure))
+  const stackTokens = tokens(sum(shrinkables.map(({ fullTokens }) => fullTokens)))
   if (stackTokens <= budgetTokens) return { stack, events: [] }
-  requireFloors(gives, budgetTokens)
-  const share = largestShare(gives, budgetTokens)
-  const fitted = gives.map((give) => {
+  requireFloors(shrinkables, budgetTokens)
+  const share = largestShare(shrinkables, budgetTokens)
+  const fitted = shrinkables.map((give) => {
     const text = shrink(give, share, measure)
     const section = text === give.section.text ? give.section : withText(give.section, text)
     return { give, section, toTokens: isBlank(text) ? 0 : give.frameTokens + measure.text(text) }
@@ -61,26 +61,26 @@ export function fitStack(stack: Stack, budgetTokens: Tokens, measure: Measure): 
 const eventOf = (before: Section, after: Section): StackEvent["type"] =>
   isBlank(after.text) ? "section-dropped" : before.shrink.type === "swap" ? "section-swapped" : "section-truncated"
 
-/** A share as whole parts of `of`, so that no rounding can differ between machines. */
+/** A share as a fraction of integers, so that rounding cannot differ between machines. */
 type Share = { readonly part: number; readonly of: number }
 
-function largestShare(gives: readonly Give[], budget: number): Share {
-  const of = sum(gives.map(({ fullTokens, floorTokens }) => fullTokens - floorTokens))
+function largestShare(shrinkables: readonly Shrinkable[], budget: number): Share {
+  const of = sum(shrinkables.map(({ fullTokens, floorTokens }) => fullTokens - floorTokens))
   let fits = 0
   let over = of
   while (over - fits > 1) {
     const part = Math.floor((fits + over) / 2)
-    if (sum(gives.map((give) => takes(give, { part, of }))) <= budget) fits = part
+    if (sum(shrinkables.map((item) => tokensAt(item, { part, of }))) <= budget) fits = part
     else over = part
   }
   return { part: fits, of }
 }
 
-const allowance = ({ fullTokens, floorTokens }: Give, { part, of }: Share): number =>
+const allowance = ({ fullTokens, floorTokens }: Shrinkable, { part, of }: Share): number =>
   floorTokens + Math.floor(((fullTokens - floorTokens) * part) / of)
 
-const takes = (give: Give, share: Share): number =>
-  give.levels === undefined ? allowance(give, share) : nearest(give.levels, allowance(give, share)).tokens
+const tokensAt = (item: Shrinkable, share: Share): number =>
+  item.levels === undefined ? allowance(item, share) : nearest(item.levels, allowance(item, share)).tokens
 
 function nearest(levels: readonly Level[], allowed: number): Level {
   const at = levels.findIndex((level, n) => allowed >= (level.tokens + (levels[n + 1] ?? level).tokens) / 2)
@@ -89,25 +89,25 @@ function nearest(levels: readonly Level[], allowed: number): Level {
   return level
 }
 
-function shrink(give: Give, share: Share, measure: Measure): string {
-  const allowed = allowance(give, share)
-  if (give.levels !== undefined) return nearest(give.levels, allowed).text
-  const { text, minTokens } = give.section
-  if (allowed >= give.fullTokens) return text
-  if (allowed <= give.frameTokens) return ""
-  const budget = tokens(allowed - give.frameTokens)
+function shrink(item: Shrinkable, share: Share, measure: Measure): string {
+  const allowed = allowance(item, share)
+  if (item.levels !== undefined) return nearest(item.levels, allowed).text
+  const { text, minTokens } = item.section
+  if (allowed >= item.fullTokens) return text
+  if (allowed <= item.frameTokens) return ""
+  const budget = tokens(allowed - item.frameTokens)
   const longest = measure.truncate(text, budget)
-  const cut = measure.text(longest) < minTokens ? (give.floorText ?? longest) : longest
+  const cut = measure.text(longest) < minTokens ? (item.floorText ?? longest) : longest
   const lines = text[cut.length] === "\n" ? cut : cut.slice(0, Math.max(0, cut.lastIndexOf("\n")))
   const size = measure.text(lines)
-  // Half a rule can say the opposite of the whole: end on a line, unless only part of one satisfies the minimum.
+  // Half a rule may mean the opposite, so the text ends with a whole line, unless only a part of one satisfies the minimum.
   return isBlank(lines) || size < minTokens || size > budget ? cut : lines
 }
 
-function requireFloors(gives: readonly Give[], budget: number): void {
-  const floorTokens = sum(gives.map((give) => give.floorTokens))
+function requireFloors(shrinkables: readonly Shrinkable[], budget: number): void {
+  const floorTokens = sum(shrinkables.map((item) => item.floorTokens))
   if (floorTokens <= budget) return
-  const largest = gives.reduce((most, give) => (give.floorTokens > most.floorTokens ? give : most))
+  const largest = shrinkables.reduce((most, item) => (item.floorTokens > most.floorTokens ? item : most))
   throw new HoldfastError({
     code: "floor-exceeds-window",
     floorTokens,
@@ -120,22 +120,22 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 
 export type Count = (text: string) => Tokens
 
-/** A text that a section may come down to, and what it then takes. */
+/** One of a section's possible texts, with its size. */
 type Level = { readonly tokens: number; readonly text: string }
 
-/** How far a section can give: from all of it to its floor, in steps if it has `levels`, otherwise token by token. */
-type Give = {
+/** How far a section can shrink: from its full size to its floor, in steps if it has `levels`, otherwise token by token. */
+type Shrinkable = {
   readonly section: Section
   readonly frameTokens: number
   readonly fullTokens: number
   readonly floorTokens: number
   /** Largest first; the last is the floor. */
   readonly levels?: readonly Level[]
-  /** Of a section that truncates: the beginning that satisfies its minimum. */
+  /** If the section truncates: the beginning that satisfies its minimum. */
   readonly floorText?: string
 }
 
-/** What a section costs beside its words: its heading, and the blank line after it; counted apart, so that the sum is no guess too low. */
+/** Tokens of a section beside its text: the heading and the blank line after it; counted separately, so that the sum is not too low. */
 const frameOf = (section: Section, count: Count): number => {
   const hasFrame = section.heading !== undefined || section.document === true
   const cut = section.document === true && section.shrink.type === "truncate" ? { cut: true as const } : {}
@@ -148,13 +148,13 @@ const sizeOf = (frameTokens: number, text: string, count: Count): number =>
 export const stackTokens = (stack: Stack, count: Count): Tokens =>
   tokens(sectionsOf(stack).reduce((sum, section) => sum + sizeOf(frameOf(section, count), section.text, count), 0))
 
-/** What the stack takes when every section has given all it may. */
+/** Size of the stack when every section has shrunk as far as it may. */
 export const stackFloor = (stack: Stack, measure: Measure): Tokens =>
-  tokens(sectionsOf(stack).reduce((sum, section) => sum + giveOf(section, measure).floorTokens, 0))
+  tokens(sectionsOf(stack).reduce((sum, section) => sum + shrinkableOf(section, measure).floorTokens, 0))
 
 /**
- * A short beginning of the text with at least this many tokens. The longest one within that number may have fewer: a character can take
- * several tokens, and some models' tokens are counted in steps of more than one.
+ * Returns a short beginning of the text with at least this many tokens. The longest one within that number may have fewer: a character can
+ * take several tokens, and some models' tokens are counted in steps of more than one.
  */
 function beginningOf(text: string, minTokens: number, measure: Measure): string {
   for (let budget = minTokens; budget < measure.text(text); budget++) {
@@ -164,7 +164,7 @@ function beginningOf(text: string, minTokens: number, measure: Measure): string 
   return text
 }
 
-function giveOf(section: Section, measure: Measure): Give {
+function shrinkableOf(section: Section, measure: Measure): Shrinkable {
   const count = measure.text
   const { text, shrink, minTokens } = section
   const frameTokens = frameOf(section, count)

@@ -16,21 +16,21 @@ import { isBlank, renderStack, type Stack, sectionsOf } from "./stack.ts"
 /** Texts that are added after the request's own system part on every call. */
 type StandingTexts = {
   readonly stack?: Stack | undefined
-  /** The operator's rules, as one text. They come last: they may change where the stack does not. */
+  /** The operator's rules, as one text. Last, because they may change while the stack does not. */
   readonly rules?: string | undefined
 }
 
 type PlaceOptions = {
-  /** How long the provider is to keep what ends at a marker of ours. */
+  /** How long the provider should keep the prefixes at our markers. */
   readonly ttl?: Breakpoint | undefined
-  /** The most cache markers that may be added to what the request has, within the provider's limit. */
+  /** Maximum number of cache markers to add, within the provider's limit. */
   readonly maxMarkers?: number | undefined
 }
 
 /**
- * Add the stack, one text for each layer, and the operator's rules after the request's own system part. Equal texts give equal bytes, and
- * nothing else of the request changes. With a stack, cache markers are added as far as the client left some unused. A stack that the
- * request already contains is not added again.
+ * Adds the stack, one text per layer, and the operator's rules after the request's own system part. Equal texts give equal bytes, and
+ * nothing else in the request changes. With a stack, cache markers are added if the client left some unused. A stack that the request
+ * already contains is not added again.
  */
 export function placeStanding(
   request: ModelRequest,
@@ -38,7 +38,7 @@ export function placeStanding(
   options: PlaceOptions = {},
 ): ModelRequest {
   const rendered = stack === undefined ? [] : renderStack(stack)
-  const layers = carries(request, rendered) ? [] : rendered.flatMap(textPart)
+  const layers = containsTexts(request, rendered) ? [] : rendered.flatMap(textPart)
   const ruleTexts: readonly SystemText[] = rules === undefined ? [] : [{ type: "text", text: rules }]
   const marked = layers.length === 0 ? ruleTexts : markTexts(request, layers, ruleTexts, documentsAt(stack), options)
   const withLayers = layers.length === 0 ? request : addSystem(request, marked.slice(0, layers.length), "stack")
@@ -48,17 +48,17 @@ export function placeStanding(
 const textPart = (part: Part): readonly SystemText[] =>
   part.type === "text" ? [{ type: "text", text: part.text }] : []
 
-/** Does the request already contain these texts, as they would be added? */
-function carries({ system, messages }: ModelRequest, rendered: readonly Part[]): boolean {
+/** True if the request already contains these texts, in the form in which they would be added. */
+function containsTexts({ system, messages }: ModelRequest, rendered: readonly Part[]): boolean {
   const texts = rendered.flatMap((part) => (part.type === "text" ? part.text : []))
   if (texts.length === 0) return false
   const joined = texts.join("\n\n")
   const parts = [system, ...messages.filter(({ role }) => role === "system").map(({ parts }) => parts)]
   return parts.some((list) => {
-    const own = list.flatMap((part) => (part.type === "text" ? part.text : []))
-    const at = own.indexOf(texts[0] ?? "")
-    const inOrder = at >= 0 && texts.every((text, n) => own[at + n] === text)
-    return inOrder || own.some((text) => text === joined || text.includes(`\n\n${joined}`))
+    const listTexts = list.flatMap((part) => (part.type === "text" ? part.text : []))
+    const at = listTexts.indexOf(texts[0] ?? "")
+    const inOrder = at >= 0 && texts.every((text, n) => listTexts[at + n] === text)
+    return inOrder || listTexts.some((text) => text === joined || text.includes(`\n\n${joined}`))
   })
 }
 
@@ -68,9 +68,9 @@ const documentsAt = (stack: Stack | undefined): number =>
     .filter(({ sections }) => sections.some(({ text }) => !isBlank(text)))
     .findIndex(({ layer }) => layer === "context")
 
-const wanted: readonly Purpose[] = ["stack-end", "documents-end", "rules-end", "documents-start"]
+const stackPurposes: readonly Purpose[] = ["stack-end", "documents-end", "rules-end", "documents-start"]
 
-/** Leaves one of the provider's four for the messages. */
+/** Leaves one of the provider's four markers for the messages. */
 const usualMarkers = 3
 
 function markTexts(
@@ -81,14 +81,14 @@ function markTexts(
   { ttl, maxMarkers: most = usualMarkers }: PlaceOptions,
 ): readonly SystemText[] {
   const texts = [...layers, ...rules]
-  const own = request.system.length
-  const at = (part: number): Position => ({ in: "system", part: own + part })
+  const offset = request.system.length
+  const at = (part: number): Position => ({ in: "system", part: offset + part })
   const whole = { tools: request.tools, system: [...request.system, ...texts], messages: request.messages }
-  // All markers of the client stay, including those that the provider ignores.
+  // All of the client's markers stay, including those that the provider ignores.
   const free = Math.min(most, maxMarkers - markersIn(whole).length)
   if (free <= 0) return texts
   const marked = addMarkers(request.format, whole, free, {
-    prefer: wanted,
+    prefer: stackPurposes,
     stackEnd: at(layers.length - 1),
     ...present({
       documentsEnd: documents < 0 || documents === layers.length - 1 ? undefined : at(documents),
@@ -97,10 +97,10 @@ function markTexts(
       ttl,
     }),
   })
-  return marked.system.slice(own).flatMap(markedText)
+  return marked.system.slice(offset).flatMap(markedText)
 }
 
-/** The pieces with so many markers more than those of the client that the provider takes. */
+/** Adds as many markers to those of the client as the provider accepts. */
 function addMarkers(format: Format, whole: RequestPieces, free: number, options: BreakpointOptions): RequestPieces {
   const clients = placeBreakpoints(format, whole, { prefer: [] })
   const pieces = applyBreakpoints(whole, clients)
@@ -112,8 +112,8 @@ const markedText = (part: Part): readonly SystemText[] =>
   part.type === "text" ? [{ type: "text", text: part.text, ...present({ breakpoint: part.breakpoint }) }] : []
 
 /**
- * Markers on the messages of a request that its client leaves to us: at the newest message, and at the end of the request before, so
- * that a long turn still finds what was cached. One that has markers among its messages is left as it is.
+ * Adds markers to the messages of a request whose client sets none there: at the newest message, and at the end of the previous request, so
+ * that a long turn still finds what was cached. Messages with markers of their own stay unchanged.
  */
 export function markMessages(
   request: ModelRequest,
@@ -131,7 +131,7 @@ export function markMessages(
   }).messages
 }
 
-/** A document of the stack, whole or in part: what a tool result may repeat. */
+/** A document of the stack, whole or in part, which a tool result may repeat. */
 export type StackDocument = { readonly path: string; readonly text: string }
 
 export const documentsIn = (stack: Stack): readonly StackDocument[] =>

@@ -3,8 +3,8 @@ import type { RequestPieces } from "./breakpoints.ts"
 import type { Separation } from "./separate.ts"
 
 /**
- * Put infrastructure and conversation together again. An unchanged conversation gives the very pieces of the request; in a changed
- * one every lifted piece stands, unaltered, before the first thing that came after it, and so before any summary of what it led.
+ * Puts infrastructure and conversation together again. An unchanged conversation gives the original request's pieces. In a changed one
+ * every removed piece is placed, unaltered, before the first thing that came after it, and so before a summary of that.
  */
 export function rejoin(separation: Separation, conversation: Transcript = separation.conversation): RequestPieces {
   const { request, infrastructure } = separation
@@ -13,7 +13,7 @@ export function rejoin(separation: Separation, conversation: Transcript = separa
   const places = conversation.map(({ id }) => origins.get(id)?.at)
   const kept = new Set(conversation.map(({ id }) => id))
   const whole = new Set(infrastructure.messages)
-  const alone = request.messages.flatMap((message, at): readonly Lifted<Message>[] => {
+  const alone = request.messages.flatMap((message, at): readonly Removed<Message>[] => {
     const lifted = origins.get(message.id)?.lifted ?? []
     if (whole.has(message)) return [{ at, item: message }]
     if (lifted.length === 0 || kept.has(message.id)) return []
@@ -24,11 +24,11 @@ export function rejoin(separation: Separation, conversation: Transcript = separa
   return { system: request.system, tools: request.tools, messages: weave(alone, restored, places) }
 }
 
-/** A message as the client sent it: where it stood, what was lifted out of it, and what it is in the conversation. */
+/** A message as the client sent it: its index, the parts removed from it, and its form in the conversation. */
 type Origin = {
   readonly at: number
   readonly sent: Message
-  readonly lifted: readonly Lifted<Part>[]
+  readonly lifted: readonly Removed<Part>[]
   readonly separated?: Message
 }
 
@@ -37,7 +37,7 @@ function originsOf({ request, infrastructure, conversation }: Separation): Reado
   const separated = new Map(conversation.map((message) => [message.id, message]))
   return new Map(
     request.messages.map((sent, at): [MessageId, Origin] => {
-      const lifted = (documents.get(at) ?? []).flatMap(({ place }): readonly Lifted<Part>[] => {
+      const lifted = (documents.get(at) ?? []).flatMap(({ place }): readonly Removed<Part>[] => {
         const item = sent.parts[place.part]
         return item === undefined ? [] : [{ at: place.part, item }]
       })
@@ -47,7 +47,7 @@ function originsOf({ request, infrastructure, conversation }: Separation): Reado
   )
 }
 
-/** The message that was sent, or, if a stage changed it, the changed one with its documents back among its parts. */
+/** Returns the message as sent or, if a stage changed it, the changed one with its documents back in place. */
 function restore(message: Message, origin: Origin | undefined): Message {
   if (origin === undefined) return message
   const { sent, lifted, separated } = origin
@@ -61,15 +61,15 @@ function restore(message: Message, origin: Origin | undefined): Message {
   return { ...message, parts: weave(lifted, message.parts, places) }
 }
 
-/** Something that was lifted out of a list, and where it stood. */
-type Lifted<Item> = { readonly at: number; readonly item: Item }
+/** An item that was removed from a list, and its index there. */
+type Removed<Item> = { readonly at: number; readonly item: Item }
 
 /**
- * Put each lifted item before the first kept one that stood after it. A kept item without a place is new: it stands for what led
- * to the next one that has a place.
+ * Inserts each removed item before the first kept one that came after it. A kept item without a place is new: it gets the place of the next
+ * one that has one.
  */
 function weave<Item>(
-  lifted: readonly Lifted<Item>[],
+  lifted: readonly Removed<Item>[],
   kept: readonly Item[],
   placesOfKept: readonly (number | undefined)[],
 ): readonly Item[] {

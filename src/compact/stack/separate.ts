@@ -5,7 +5,7 @@ import { hashData, hashText } from "../../message/sha256.ts"
 import { type Marker, markersIn, type RequestPieces } from "./breakpoints.ts"
 import tagWords from "./tag-words.json" with { type: "json" }
 
-/** A document that the client's harness put among the user's words; `part` is marked as one, and so instructs no one. */
+/** A document that the client's harness injected into a user message; `part` is marked as one and so instructs no one. */
 export type InjectedDocument = {
   readonly name: string
   readonly hash: string
@@ -15,11 +15,11 @@ export type InjectedDocument = {
 
 type Place = { readonly message: number; readonly part: number }
 
-/** What is there on every call and no one's turn. It is never shown to a summarizer and returns to its place unchanged. */
+/** What is in every call and belongs to no turn. It is never shown to a summarizer, and returns to its place unchanged. */
 export type Infrastructure = {
   readonly system: readonly Part[]
   readonly tools: readonly Tool[]
-  /** System and developer messages before the first answer, and lists of tools wherever they stand. */
+  /** System and developer messages before the first answer, and lists of tools wherever they are. */
   readonly messages: readonly Message[]
   readonly documents: readonly InjectedDocument[]
 }
@@ -28,31 +28,31 @@ export type Separation = {
   readonly request: RequestPieces
   readonly infrastructure: Infrastructure
   readonly conversation: Transcript
-  /** All documents among the user's words: those that were lifted, and later ones, which stay in their turn. */
+  /** All documents in user messages: those that were removed, and later ones, which stay in their turn. */
   readonly found: readonly InjectedDocument[]
-  /** The documents that were known to have opened the session, by hash. */
+  /** Hashes of the documents that are known to have opened the session. */
   readonly standing: ReadonlySet<string>
-  /** Where the client put its cache markers. */
+  /** Places of the client's cache markers. */
   readonly breakpoints: readonly Marker[]
 }
 
 /**
- * Part a request into what stands and what was said. Documents are lifted out of the turn that opens the session; later ones are
- * news: they stay in their turn, marked as documents, and age with it. `standing` names by hash the documents that opened this
- * session once: they are lifted wherever a client puts them again after its own compaction. Of a request that goes on from one that was
- * parted, only what is new is looked at.
+ * Separates a request into infrastructure and conversation. Documents are removed from the turn that opens the session; later ones are new
+ * content: they stay in their turn, marked as documents. `standing` lists by hash the documents that once opened this session: they are
+ * removed wherever a client puts them again after its own compaction. If the request continues one that was separated before, only what is
+ * new is examined.
  */
 export function separate(
   request: RequestPieces,
   { standing = new Set() }: { readonly standing?: ReadonlySet<string> } = {},
 ): Separation {
-  const parted = partOf(request.messages, standing)
-  return separationOf(request, wholeOf(parted), parted)
+  const separated = separateMessages(request.messages, standing)
+  return separationOf(request, wholeOf(separated), separated)
 }
 
 /**
- * The separation of a request that was made from a separated one: under other ids, with a message of ours, rejoined, repaired. What was
- * told apart stays apart; no text is read again.
+ * The separation of a request derived from a separated one: with other ids, with a message of ours added, rejoined, repaired. Known
+ * documents stay documents; no text is examined again.
  */
 export function separateMade(separation: Separation, request: RequestPieces): Separation {
   const { messages } = request
@@ -64,17 +64,22 @@ export function separateMade(separation: Separation, request: RequestPieces): Se
     return separationOf(request, infrastructure.messages, { ...infrastructure, conversation, found, standing })
   const known = new Map(found.map((document) => [before[document.place.message]?.parts[document.place.part], document]))
   const still = known.size === 0 ? [] : messages.flatMap((message, n) => knownDocuments(message, n, known))
-  const made = partFrom(messages, standing, { found: still })
-  if (isSame((one, other) => one.parts === other?.parts)) recall.keep(messages, made)
-  return separationOf(request, wholeOf(made), made)
+  const separated = separateFrom(messages, standing, { found: still })
+  if (isSame((one, other) => one.parts === other?.parts)) recall.keep(messages, separated)
+  return separationOf(request, wholeOf(separated), separated)
 }
 
-const wholeOf = ({ whole }: Parted): readonly Message[] => whole.map(({ message }) => message)
+const wholeOf = ({ whole }: SeparatedMessages): readonly Message[] => whole.map(({ message }) => message)
 
 function separationOf(
   request: RequestPieces,
   whole: readonly Message[],
-  { documents, conversation, found, standing }: Pick<Parted, "documents" | "conversation" | "found" | "standing">,
+  {
+    documents,
+    conversation,
+    found,
+    standing,
+  }: Pick<SeparatedMessages, "documents" | "conversation" | "found" | "standing">,
 ): Separation {
   const { system, tools } = request
   return {
@@ -83,7 +88,7 @@ function separationOf(
     conversation,
     found,
     standing,
-    // Few ask for them.
+    // Lazy, because few callers need it.
     get breakpoints() {
       return markersIn(request)
     },
@@ -101,32 +106,33 @@ function knownDocuments(
   })
 }
 
-/** The messages of a request, parted. */
-type Parted = {
+/** The messages of a request after the separation. */
+type SeparatedMessages = {
   readonly standing: ReadonlySet<string>
   readonly opening: number
   readonly whole: readonly { readonly message: Message; readonly at: number }[]
   readonly found: readonly InjectedDocument[]
   readonly documents: readonly InjectedDocument[]
   readonly conversation: Transcript
-  /** The places of messages of which nothing is in the conversation. */
+  /** Indexes of messages of which nothing is in the conversation. */
   readonly gone: readonly number[]
 }
 
-const recall = createRecall<Parted>()
+const recall = createRecall<SeparatedMessages>()
 
-function partOf(messages: Transcript, standing: ReadonlySet<string>): Parted {
-  const known = recall.find(messages, (made) => isSameSet(made.standing, standing))
+function separateMessages(messages: Transcript, standing: ReadonlySet<string>): SeparatedMessages {
+  const known = recall.find(messages, (separated) => isSameSet(separated.standing, standing))
   const isWhole = known !== undefined && known.common === messages.length && known.of.length === messages.length
   if (isWhole) return known.made
-  // A turn ends before each answer, and nothing behind that changes what was found before it.
+  // A turn ends before each answer, and nothing after that changes what was found before it.
   const from = known === undefined ? -1 : lastAnswer(messages, known.common)
-  const made = known === undefined || from < 0 ? partFrom(messages, standing) : partOn(messages, known.made, from)
-  recall.keep(messages, made)
-  return made
+  const separated =
+    known === undefined || from < 0 ? separateFrom(messages, standing) : continueFrom(messages, known.made, from)
+  recall.keep(messages, separated)
+  return separated
 }
 
-/** Where the last answer of the first messages stands; -1 if there is none. */
+/** Index of the last answer among the first `length` messages; -1 if there is none. */
 function lastAnswer(messages: Transcript, length: number): number {
   for (let at = length - 1; at >= 0; at--) {
     const message = messages[at]
@@ -135,14 +141,14 @@ function lastAnswer(messages: Transcript, length: number): number {
   return -1
 }
 
-/** The messages from a place on; `before` is what was parted up to there. */
-function partFrom(
+/** Separates the messages from an index on; `before` is the separation of an earlier state of them. */
+function separateFrom(
   messages: Transcript,
   standing: ReadonlySet<string>,
   { from = 0, before, found = findDocuments(messages, from) }: PartFrom = {},
-): Parted {
+): SeparatedMessages {
   const opening = before?.opening ?? openingEnd(messages)
-  const whole: Parted["whole"] = messages
+  const whole: SeparatedMessages["whole"] = messages
     .slice(from)
     .flatMap((message, n) =>
       isToolList(message) || (message.role === "system" && from + n < opening) ? { message, at: from + n } : [],
@@ -150,19 +156,19 @@ function partFrom(
   const documents = found.filter(({ place, hash }) => place.message < opening || standing.has(hash))
   const wholes = new Set([...(before?.whole ?? []), ...whole].map(({ message }) => message))
   const { conversation, gone } = withoutInfrastructure(messages, from, wholes, found, new Set(documents))
-  // A copy: the caller's set may grow.
+  // A copy, because the caller's set may grow.
   return { standing: new Set(standing), opening, whole, found, documents, conversation, gone }
 }
 
 type PartFrom = {
   readonly from?: number
-  readonly before?: Parted
+  readonly before?: SeparatedMessages
   readonly found?: readonly InjectedDocument[]
 }
 
-/** What was parted before this place, and the rest anew. */
-function partOn(messages: Transcript, before: Parted, from: number): Parted {
-  const rest = partFrom(messages, before.standing, { from, before })
+/** Keeps what was separated before this index, and separates the rest again. */
+function continueFrom(messages: Transcript, before: SeparatedMessages, from: number): SeparatedMessages {
+  const rest = separateFrom(messages, before.standing, { from, before })
   const gone = before.gone.filter((at) => at < from)
   const isBefore = ({ place }: InjectedDocument): boolean => place.message < from
   return {
@@ -191,7 +197,10 @@ function openingEnd(messages: Transcript): number {
   return answer < 0 ? messages.length : answer
 }
 
-/** Documents, turn by turn, from where a turn begins on. In each turn someone speaks: where all of it looks injected, the last part is taken as the user's own. */
+/**
+ * Finds documents, turn by turn, from the start of a turn on. Each turn has words of the user: if all of it looks injected, the last part
+ * is assumed to be the user's.
+ */
 function findDocuments(messages: Transcript, from: number): readonly InjectedDocument[] {
   const found: InjectedDocument[] = []
   let turn: InjectedDocument[] = []
@@ -220,23 +229,23 @@ const asDocument = (name: string, part: Part & { type: "text" }, place: Place): 
   return { name, hash: hashText(part.text), part: { ...part, channel: "document" }, place }
 }
 
-/** The messages without what was lifted, later documents marked; a message that nothing was found in stays the same object. */
+/** Returns the messages without what was removed, and with later documents marked. A message without findings stays the same object. */
 function withoutInfrastructure(
   messages: Transcript,
   from: number,
   whole: ReadonlySet<Message>,
   found: readonly InjectedDocument[],
   lifted: ReadonlySet<InjectedDocument>,
-): Pick<Parted, "conversation" | "gone"> {
+): Pick<SeparatedMessages, "conversation" | "gone"> {
   const byMessage = Map.groupBy(found, ({ place }) => place.message)
   const gone: number[] = []
   const conversation: Message[] = []
   for (let n = from; n < messages.length; n++) {
     const message = messages[n]
     if (message === undefined) break
-    const left = whole.has(message) ? undefined : withoutDocuments(message, byMessage.get(n), lifted)
-    if (left === undefined) gone.push(n)
-    else conversation.push(left)
+    const remaining = whole.has(message) ? undefined : withoutDocuments(message, byMessage.get(n), lifted)
+    if (remaining === undefined) gone.push(n)
+    else conversation.push(remaining)
   }
   return { conversation, gone }
 }
@@ -257,8 +266,8 @@ function withoutDocuments(
 }
 
 /**
- * What a request's infrastructure says, as one hash: equal over all requests of a conversation until its instructions, tools or
- * documents change. Cache markers, text or list form, and volatile lines are left out.
+ * Returns a hash of a request's infrastructure: equal for all requests of a conversation until its instructions, tools or documents change.
+ * Cache markers, the choice of text or list form, and volatile lines are ignored.
  */
 export function stackFingerprint(request: RequestPieces): string {
   const { system, tools, messages, documents } = separate(request).infrastructure
@@ -273,7 +282,10 @@ export function stackFingerprint(request: RequestPieces): string {
 const keysOf = (parts: readonly Part[]): readonly unknown[] =>
   parts.filter((part) => !isVolatile(part)).map((part) => (part.type === "text" ? part.text : withoutMarker(part.wire)))
 
-/** A line for the provider's books in the form of a header, such as `x-anthropic-billing-header: …`; it changes from call to call. */
+/**
+ * True for a line in the form of a header for the provider's accounting, such as `x-anthropic-billing-header: …`, which changes from call
+ * to call.
+ */
 export const isVolatile = (part: Part): boolean =>
   part.type === "text" && part.text.length < 1000 && /^\s*x-[a-z\d-]+:[^\n]*\s*$/i.test(part.text)
 
@@ -284,13 +296,13 @@ function withoutMarker(wire: Wire | undefined): unknown {
   return Object.entries(block).filter(([name]) => name !== "cache_control")
 }
 
-/** Words in the names of what a harness puts beside a person's words: where the agent is, what it may do, what it should know. */
+/** Words in the tag names of what a harness adds to a user message: environment, permissions, background knowledge. */
 const setting = wordSet(tagWords.setting)
 
-/** Those of them that say it alone; the others are common in a person's own markup. */
+/** Those of them that are enough as the only word of a name; the others are common in a person's own markup. */
 const settingAlone = wordSet(tagWords.settingAlone)
 
-/** Words in the names of what a person asks, or of what happened since: with one of these it is conversation. */
+/** Words in the tag names of requests and events: a tag with one of these is conversation. */
 const spoken = wordSet(tagWords.spoken)
 
 function isSetting(name: string): boolean {
@@ -299,18 +311,18 @@ function isSetting(name: string): boolean {
   return words.some((word) => (words.length === 1 ? settingAlone : setting).has(word))
 }
 
-/** An opening tag with its attributes: `<system-reminder>`, `<context source="a.md">`, `<permissions instructions>`. */
+/** Matches an opening tag with its attributes: `<system-reminder>`, `<context source="a.md">`, `<permissions instructions>`. */
 const openingTag = /^<([A-Za-z][\w.:-]*(?: [\w-]+)?)(?:\s+[\w.:-]+\s*=\s*(?:"[^"]*"|'[^']*'))*\s*>/
-/** No opening tag is longer; the rest of a text is not searched for its end. */
+/** Maximum length of an opening tag; its end is not searched for beyond this. */
 const maxTagLength = 512
 const headingOfFile = /^#{1,6} [^\n]{0,400}?([\w.-]+\.mdc?)\b[^\n]*\n/
-/** `[MEMORY START]`, `--- Context from: a.md ---`. */
+/** Matches a delimiter line: `[MEMORY START]`, `--- Context from: a.md ---`. */
 const ruledLine = /^(?:\[.{1,400}\]|[-=*]{3,80} .{1,400} [-=*]{3,80})$/
 
 /**
- * The name of the document that a text is, if it is nothing but documents that a harness wrapped: tagged blocks and white space
- * between them, such blocks under a heading that names a file, or lines between a ruled pair. A text that only mentions such a tag,
- * or has a word of its own beside it, is conversation.
+ * Returns the name of the document if a text consists only of documents wrapped by a harness: tagged blocks with white space between them,
+ * such blocks under a heading that names a file, or lines between a pair of delimiter lines. A text that only mentions such a tag, or has
+ * words of its own next to it, is conversation.
  */
 export function documentName(text: string): string | undefined {
   const start = skipBlank(text, 0)

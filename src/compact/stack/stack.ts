@@ -4,7 +4,7 @@ import { type Part, type Tokens, tokens } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { hashData, hashText } from "../../message/sha256.ts"
 
-/** Where a section stands. What changes least stands first, so that it stays cached longest. */
+/** The layers of a stack. What changes least comes first, so that it stays cached longest. */
 export const layers = ["base", "role", "context", "task"] as const
 
 export type Layer = (typeof layers)[number]
@@ -12,17 +12,17 @@ export type Layer = (typeof layers)[number]
 /** The section that says who the agent is: never shortened, never empty. */
 const identity = "identity"
 
-/** How a section may give way when the stack has too little room; what says nothing gives nothing. */
+/** How a section may shrink when the stack does not fit. */
 export type Shrink<Text> =
   | { readonly type: "fixed" }
-  /** Loses its end, whole lines where it can, down to its minimum. */
+  /** Loses its end, by whole lines if possible, down to its minimum. */
   | { readonly type: "truncate" }
-  /** Is there whole or not at all. */
+  /** Is included whole or not at all. */
   | { readonly type: "drop" }
-  /** Is said more briefly, in one of these texts. */
+  /** Is replaced by one of these shorter texts. */
   | { readonly type: "swap"; readonly variants: readonly Text[] }
 
-/** A named text of the prompt. Its version is its hash, and the label if its author gave it one. */
+/** A named text of the prompt. Its version is its hash, and the label if it has one. */
 export type Section = {
   readonly layer: Layer
   readonly name: string
@@ -32,34 +32,34 @@ export type Section = {
   readonly heading?: string
   /** A document is fenced in `<document path="…">`; its path is the section's name. */
   readonly document?: true
-  /** Only the beginning of the document is there. */
+  /** Only the beginning of the document is included. */
   readonly cut?: true
   readonly order: number
   readonly minTokens: Tokens
   readonly shrink: Shrink<string>
 }
 
-/** The section as the model reads it. */
-export function renderSection({ name, heading, document, cut, text }: Rendered): string {
-  // The fence brings the last line end.
+/** Returns the section as the model reads it. */
+export function renderSection({ name, heading, document, cut, text }: RenderedFields): string {
+  // The fence adds the last line end.
   const inside = text.endsWith("\n") ? text.slice(0, -1) : text
   if (document === true)
     return fence("document", inside, { path: name, ...(cut === true ? { shows: "beginning" } : {}) })
   return heading === undefined ? text : `# ${heading}\n\n${text}`
 }
 
-type Rendered = Pick<Section, "name" | "heading" | "document" | "cut" | "text">
+type RenderedFields = Pick<Section, "name" | "heading" | "document" | "cut" | "text">
 
-/** A section with nothing to say is left out, its heading too. */
+/** True for an empty section, which is left out with its heading. */
 export const isBlank = (text: string): boolean => text.trim() === ""
 
-/** The version of a whole document is the hash of its file: its path is in the name. */
+/** Adds the section's hash. A whole document is hashed as its file's text, because its path is in the name. */
 export const makeSection = (section: Omit<Section, "hash">): Section => ({
   ...section,
   hash: hashText(section.document === true && section.cut === undefined ? section.text : renderSection(section)),
 })
 
-/** The same section with another text, and so another version. */
+/** Returns the section with another text, and so another version. */
 export const withText = ({ label: _label, ...section }: Section, text: string): Section =>
   makeSection({
     ...section,
@@ -67,8 +67,8 @@ export const withText = ({ label: _label, ...section }: Section, text: string): 
     text,
   })
 
-/** Layer, then `order`, then identity first, then name: never the order of definition. */
-function bySectionOrder(one: Placing, other: Placing): number {
+/** Orders by layer, then `order`, then identity first, then name: never by definition order. */
+function bySectionOrder(one: SectionOrder, other: SectionOrder): number {
   return (
     layers.indexOf(one.layer) - layers.indexOf(other.layer) ||
     (one.order ?? 0) - (other.order ?? 0) ||
@@ -77,50 +77,54 @@ function bySectionOrder(one: Placing, other: Placing): number {
   )
 }
 
-type Placing = { readonly layer: Layer; readonly name: string; readonly order?: number }
+type SectionOrder = { readonly layer: Layer; readonly name: string; readonly order?: number }
 
 export type StackLayer = { readonly layer: Layer; readonly hash: string; readonly sections: readonly Section[] }
 
-/** The prompt as infrastructure: four layers in fixed order, each and the whole known by the hash of what they say. */
+/** The prompt as infrastructure: four layers in fixed order, each and the whole identified by a content hash. */
 export type Stack = { readonly hash: string; readonly layers: readonly StackLayer[] }
 
-/** A stack that says nothing. */
+/** Returns a stack without text. */
 export const emptyStack = (): Stack => makeStack([])
 
-/** Put sections in their order and name the whole by its content. */
+/** Sorts the sections and identifies the stack by its content. */
 export function makeStack(sections: readonly Section[]): Stack {
   const ordered = sections.toSorted(bySectionOrder)
   const stacked = layers.map((layer): StackLayer => {
-    const own = ordered.filter((section) => section.layer === layer)
-    return { layer, hash: hashData([layer, ...own.map(({ name, hash }) => [name, hash])]), sections: own }
+    const layerSections = ordered.filter((section) => section.layer === layer)
+    return {
+      layer,
+      hash: hashData([layer, ...layerSections.map(({ name, hash }) => [name, hash])]),
+      sections: layerSections,
+    }
   })
   return { hash: hashData(stacked.map(({ hash }) => hash)), layers: stacked }
 }
 
 export const sectionsOf = (stack: Stack): readonly Section[] => stack.layers.flatMap(({ sections }) => sections)
 
-/** Where a text comes from: itself, a file, or a function of what the task is about. */
+/** Where a text comes from: given directly, a file, or a function of the task's inputs. */
 export type Source<Inputs> = string | { readonly type: "file"; readonly path: string } | FromInputs<Inputs>
 
-/** Written as a method, so that a function of particular inputs can stand in a list of sections. */
+/** Written as a method, so that functions with different inputs can be in one list of sections. */
 type FromInputs<Inputs> = { from(inputs: Inputs): string | Promise<string> }["from"]
 
-/** Every file that a pattern finds is a section of its own, named by its path. */
+/** Each file that the pattern matches becomes a section, named by its path. */
 export type FilesSource = { readonly type: "files"; readonly pattern: string }
 
 export type SectionDefinition<Inputs = unknown> = {
   readonly layer: Layer
   readonly name: string
   readonly source: Source<Inputs> | FilesSource
-  /** A version's name for people, beside its hash. */
+  /** A name for the version, for people, next to its hash. */
   readonly label?: string
   /** Printed above the text. */
   readonly heading?: string
-  /** Fence the text as a document, with the section's name, or the file's path, as its path. */
+  /** Fences the text as a document with the section's name, or the file's path, as its path. */
   readonly document?: boolean
-  /** Place within the layer; sections of equal order stand by name. */
+  /** Position within the layer; sections of equal order are sorted by name. */
   readonly order?: number
-  /** The text is never given fewer tokens than this, heading not counted. */
+  /** Minimum size of the text in tokens, without the heading. */
   readonly minTokens?: number
   /** Without it the section is fixed. */
   readonly shrink?: Shrink<Source<Inputs>>
@@ -128,19 +132,19 @@ export type SectionDefinition<Inputs = unknown> = {
 
 export type StackDefinition<Inputs = unknown> = readonly SectionDefinition<Inputs>[]
 
-/** All that resolving may touch of the outside world. */
+/** All external access that resolving a stack needs. */
 export type Readers = {
   readonly readFile: (path: string) => string | Promise<string>
-  /** The paths that a pattern finds, in any order. Without it no pattern can be used. */
+  /** Returns the paths that match a pattern, in any order. Without it no pattern can be used. */
   readonly listFiles?: (pattern: string) => readonly string[] | Promise<readonly string[]>
-  /** Sections as they were made before, by name: one whose source says the same is not hashed again. */
+  /** Earlier sections by name: one with unchanged text is not hashed again. */
   readonly known?: ReadonlyMap<string, Section>
 }
 
 /** A section whose source is one text. */
 type SingleSection<Inputs> = Omit<SectionDefinition<Inputs>, "source"> & { readonly source: Source<Inputs> }
 
-/** Read every source once. From here on the stack is plain data, and everything about it is pure. */
+/** Reads every source once. From then on the stack is plain data and everything about it is pure. */
 export async function resolveStack<Inputs>(
   definition: StackDefinition<Inputs>,
   inputs: Inputs,
@@ -157,7 +161,7 @@ export async function resolveStack<Inputs>(
   )
 }
 
-/** Patterns as the files that they find. A file that has its own section, or that an earlier pattern found, is not there twice. */
+/** Replaces patterns by the files that match. A file that has its own section, or that an earlier pattern matched, is not repeated. */
 async function expandFiles<Inputs>(
   definition: StackDefinition<Inputs>,
   { listFiles }: Readers,
@@ -206,10 +210,10 @@ async function resolveSection<Inputs>(
   return known !== undefined && rendersSame(known, made) ? { ...made, hash: known.hash } : makeSection(made)
 }
 
-const rendersSame = (one: Rendered, other: Rendered): boolean =>
+const rendersSame = (one: RenderedFields, other: RenderedFields): boolean =>
   one.text === other.text && one.heading === other.heading && one.document === other.document && one.cut === other.cut
 
-/** No section is larger than the largest window in characters; more is a wrong path. */
+/** Maximum length of a section, the size of the largest window in characters; a longer one is a wrong path. */
 const maxCharacters = 16_000_000
 
 async function readSource<Inputs>(
@@ -226,10 +230,10 @@ async function readSource<Inputs>(
   return text
 }
 
-/** What goes wrong in a reader or in a function of the user's is the Problem of its section. */
-async function attempt<Value>(section: string, act: () => Value | Promise<Value>): Promise<Value> {
+/** Turns an error in a reader or in a user's function into the Problem of its section. */
+async function attempt<Value>(section: string, run: () => Value | Promise<Value>): Promise<Value> {
   try {
-    return await act()
+    return await run()
   } catch (cause) {
     if (cause instanceof HoldfastError) throw cause
     throw unreadable(section, cause instanceof Error ? cause.message : String(cause), cause)
@@ -239,10 +243,10 @@ async function attempt<Value>(section: string, act: () => Value | Promise<Value>
 const unreadable = (section: string, reason: string, cause?: unknown): HoldfastError =>
   new HoldfastError({ code: "source-unreadable", section, reason }, cause === undefined ? undefined : { cause })
 
-/** A stack is written by hand and read whole on every call; more sections than this are generated by mistake. */
+/** Maximum number of sections: a stack is written by hand and sent on every call, so more are generated by mistake. */
 const maxSections = 1000
 
-/** Refuse what cannot become a stack, before anything is read. A definition may come from a file: its types are not trusted. */
+/** Rejects an invalid definition before anything is read. It may come from a file, so its types are not trusted. */
 function checkDefinition<Inputs>(definition: StackDefinition<Inputs>): void {
   const seen = new Set<string>()
   if (definition.length > maxSections) refuse("stack", `it has more than ${maxSections} sections`)
@@ -280,15 +284,15 @@ function refuse(section: string, reason: string): never {
   throw new HoldfastError({ code: "stack-invalid", section, reason })
 }
 
-/** One text part for each layer that says something, so that a provider can cache each apart. Equal content, equal bytes. */
+/** Returns one text part per layer that has text, so that a provider can cache each separately. Equal content gives equal bytes. */
 export function renderStack(stack: Stack): readonly Part[] {
   return stack.layers.flatMap(({ sections }): readonly Part[] => {
-    const said = sections.filter(({ text }) => !isBlank(text))
-    return said.length === 0 ? [] : [{ type: "text", text: joinSections(said) }]
+    const shown = sections.filter(({ text }) => !isBlank(text))
+    return shown.length === 0 ? [] : [{ type: "text", text: joinSections(shown) }]
   })
 }
 
-/** Sections verbatim, with a blank line between them: as many line ends as the text before does not bring itself. */
+/** Joins sections verbatim with a blank line between them, adding only the line ends that are missing. */
 function joinSections(sections: readonly Section[]): string {
   return sections
     .map(renderSection)

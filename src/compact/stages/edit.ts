@@ -1,12 +1,12 @@
 import { assert } from "../../message/assert.ts"
 import type { CallId, Message, MessageId, Part, Transcript } from "../../message/message.ts"
 
-/** Why less is shown of a result or a text. `no-room`: it does not fit the window, and nothing older is left to give way. */
+/** Why a result or text is shortened. `no-room`: it does not fit the window, and nothing older is left to shorten. */
 export type ShortenReason = "over-budget" | "superseded" | "repeated" | "media" | "older-round" | "no-room"
 
 /**
- * One change to a transcript, as data: it says what, why, and enough to do it again on the same messages without deciding anything.
- * The edits of a compaction are its trace.
+ * One change to a transcript, as data: what, why, and enough to apply it again to the same messages without any decision. The edits of a
+ * compaction are its trace.
  */
 export type Edit =
   | {
@@ -16,7 +16,7 @@ export type Edit =
       readonly reason: ShortenReason
       readonly beforeTokens: number
       readonly afterTokens: number
-      /** What the result shows from now on. */
+      /** The new content of the result. */
       readonly content: readonly Part[]
     }
   | {
@@ -26,7 +26,7 @@ export type Edit =
       readonly reason: ShortenReason
       readonly beforeTokens: number
       readonly afterTokens: number
-      /** What stands there instead; nothing where the part is left out. */
+      /** The replacement; empty if the part is removed. */
       readonly by: readonly Part[]
     }
   | {
@@ -39,7 +39,7 @@ export type Edit =
       readonly type: "message-installed"
       readonly role: "pins" | "digest"
       readonly message: Message
-      /** The message that it stands before; absent at the end. */
+      /** The message before which it is inserted; absent at the end. */
       readonly before?: MessageId
     }
 
@@ -50,16 +50,16 @@ const editTypes: ReadonlySet<string> = new Set<Edit["type"]>([
   "message-installed",
 ])
 
-/** An edit that shows less of one message. */
+/** An edit that shortens one message. */
 export type Shortening = Extract<Edit, { readonly type: "result-shortened" | "part-replaced" }>
 
 export const isShortening = (edit: Edit): edit is Shortening =>
   edit.type === "result-shortened" || edit.type === "part-replaced"
 
-/** Is this event of a trace a change to the transcript? */
+/** True if this event of a trace is a change to the transcript. */
 export const isEdit = (event: { readonly type: string }): event is Edit => editTypes.has(event.type)
 
-/** Do edits to a transcript. What no edit names stays the same object. The work is one pass, whatever the number of edits. */
+/** Applies edits to a transcript, in one pass. Anything that no edit names stays the same object. */
 export function applyEdits(messages: Transcript, edits: readonly Edit[]): Transcript {
   if (edits.length === 0) return messages
   const known = new Set(messages.map(({ id }) => id))

@@ -6,12 +6,12 @@ import { type Counting, type FitOptions, focusWords, minShare, replaceText } fro
 import { shortenText } from "./shorten-text.ts"
 import type { ToolKind } from "./tool-kind.ts"
 
-/** A text of a call or of the assistant's words with the most that it may take. */
+/** A text of a call or of the assistant, with its maximum size. */
 export type TextBudget = { readonly messageId: MessageId; readonly part: number; readonly tokens: number }
 
 /**
- * Show single calls and single words of the assistant in at most so many tokens each: in a call its long texts give way, such as the
- * content of a file that it wrote, and every argument stays. What cannot be made that small stays as it is.
+ * Shortens single calls and single assistant texts to their budgets: in a call its long texts are shortened, such as the content of a file
+ * that it wrote, and every argument stays. What cannot be made small enough stays unchanged.
  */
 export function fitTexts(messages: Transcript, wanted: readonly TextBudget[], options: FitOptions): readonly Edit[] {
   if (wanted.length === 0) return []
@@ -42,9 +42,9 @@ function fitText(part: Part, budget: number, shorten: ShortenTo, { count, partTo
   if (part.type !== "tool-call") return undefined
   const texts = longTexts(part, count)
   const besideTokens = tokensBesideTexts(part, { count, partTokens })
-  const told = texts.reduce((sum, { tokens }) => sum + tokens, 0)
-  // Within JSON a text takes more tokens than by itself.
-  const room = ((budget - besideTokens) * told) / Math.max(1, partTokens(part) - besideTokens)
+  const textTokens = texts.reduce((sum, { tokens }) => sum + tokens, 0)
+  // A text takes more tokens inside JSON than by itself.
+  const room = ((budget - besideTokens) * textTokens) / Math.max(1, partTokens(part) - besideTokens)
   const shares = shareOut(
     texts.map(({ tokens }) => tokens),
     room,
@@ -58,18 +58,18 @@ function fitText(part: Part, budget: number, shorten: ShortenTo, { count, partTo
   return { ...part, input: withTexts(part.input, shorter) }
 }
 
-/** What a call takes without its long texts. */
+/** Tokens of a call without its long texts. */
 export function tokensBesideTexts(part: ToolCallPart, { count, partTokens }: Counting): number {
   const none = new Map(longTexts(part, count).map(({ text }) => [text, ""]))
   return none.size === 0 ? partTokens(part) : partTokens({ ...part, input: withTexts(part.input, none) })
 }
 
-/** Tokens; a shorter text of a call says what was done rather than being its material. */
+/** Tokens; a shorter text of a call says what was done rather than being content. */
 const longText = 64
-/** Characters; no shorter text takes so many tokens. */
+/** Characters; a shorter text cannot have that many tokens. */
 const longLength = 64
 
-/** The texts in a call's input that are long enough to be shown in part, each once. Only the client's own calls are ever changed. */
+/** Returns the distinct texts in a call's input that are long enough to be shortened. Only the client's own calls are ever changed. */
 function longTexts(
   { kind, input }: ToolCallPart,
   count: (text: string) => number,

@@ -1,21 +1,21 @@
-/** Records read from one text: one flooding output gives so many and no more. */
+/** Maximum number of records read from one text. */
 const maxRecordsRead = 1_500
 
-/** A JSON-like value with its literals verbatim: numbers and strings as they were written. */
+/** A JSON-like value with its literals verbatim: numbers and strings as written. */
 export type Tree =
   | { readonly type: "scalar"; readonly text: string; readonly quoted: boolean }
   | { readonly type: "list"; readonly items: readonly Tree[] }
   | { readonly type: "record"; readonly entries: readonly (readonly [key: string, value: Tree])[] }
 
-/** Deeper than any tool's answer; a limit because the reader calls itself. */
+/** Maximum depth, because the parser is recursive; no tool's answer is deeper. */
 const maxDepth = 64
 
-type Read = { readonly tree: Tree; readonly end: number }
+type ParseResult = { readonly tree: Tree; readonly end: number }
 
 const blank = /[\s,]*/y
 const bare = /-?\d[\d.eE+-]*|(?:true|false|null|True|False|None|NaN|nan|undefined)\b/y
 
-/** Read the JSON value that a text starts with, or a Python literal; a text cut short gives what stood before the cut. */
+/** Parses the JSON value or Python literal that a text consists of; a truncated text gives what came before the cut. */
 export function readTree(text: string): Tree | undefined {
   if (!/^\s*[[{]\s*["'[{\]}\d-]/.test(text)) return undefined
   const values: Tree[] = []
@@ -28,13 +28,13 @@ export function readTree(text: string): Tree | undefined {
   return values.length === 1 ? values[0] : { type: "list", items: values }
 }
 
-/** Where JSON may begin inside a text: at the start of a line or behind a colon. */
+/** Matches where JSON may begin inside a text: at the start of a line or after a colon. */
 const opening = /(?:^|\n|: ?|>)\s{0,8}(?=[[{]\s{0,16}["'[{])/g
 
-/** Openings tried in one text; an answer has its data in one place. */
+/** Maximum number of openings tried in one text; an answer has its data in one place. */
 const maxOpenings = 4
 
-/** The first record or list that stands inside a text, behind words about it or in a fence. */
+/** Parses the first record or list inside a text, after words about it or in a code fence. */
 export function embeddedTree(text: string): Tree | undefined {
   if (!text.includes('{"') && !text.includes("{'") && !/[[{]\s+["'[{]/.test(text)) return undefined
   let tries = 0
@@ -52,7 +52,7 @@ function skip(text: string, at: number): number {
   return at + (blank.exec(text)?.[0].length ?? 0)
 }
 
-function readValue(text: string, at: number, depth: number): Read | undefined {
+function readValue(text: string, at: number, depth: number): ParseResult | undefined {
   if (depth > maxDepth) return undefined
   const sign = text[at]
   if (sign === "{") return readRecord(text, at + 1, depth)
@@ -60,7 +60,7 @@ function readValue(text: string, at: number, depth: number): Read | undefined {
   return readScalar(text, at)
 }
 
-function readScalar(text: string, at: number): Read | undefined {
+function readScalar(text: string, at: number): ParseResult | undefined {
   const sign = text[at]
   if (sign === '"' || sign === "'") return readString(text, at, sign)
   bare.lastIndex = at
@@ -69,7 +69,7 @@ function readScalar(text: string, at: number): Read | undefined {
   return { tree: { type: "scalar", text: literal, quoted: false }, end: at + literal.length }
 }
 
-function readString(text: string, start: number, sign: string): Read {
+function readString(text: string, start: number, sign: string): ParseResult {
   let at = start + 1
   let escaped = false
   for (; at < text.length && text[at] !== sign; at++) {
@@ -81,18 +81,18 @@ function readString(text: string, start: number, sign: string): Read {
   return { tree: { type: "scalar", text: escaped ? decodeEscapes(inner) : inner, quoted: true }, end: at + 1 }
 }
 
-const signs: Readonly<Record<string, string>> = {
+const escapes: Readonly<Record<string, string>> = {
   ...{ n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" },
   ...{ '"': '"', "'": "'", "\\": "\\", "/": "/" },
 }
 
-/** What JSON escapes, decoded; any other backslash stands for itself. */
+/** Decodes JSON escapes; any other backslash is kept. */
 const decodeEscapes = (inner: string): string =>
   inner.replace(/\\(?:u([0-9a-fA-F]{4})|(.))/gs, (whole: string, code?: string, sign?: string) =>
-    code === undefined ? (signs[sign ?? ""] ?? whole) : String.fromCharCode(Number.parseInt(code, 16)),
+    code === undefined ? (escapes[sign ?? ""] ?? whole) : String.fromCharCode(Number.parseInt(code, 16)),
   )
 
-function readList(text: string, start: number, depth: number): Read | undefined {
+function readList(text: string, start: number, depth: number): ParseResult | undefined {
   const items: Tree[] = []
   let at = skip(text, start)
   while (at < text.length && text[at] !== "]" && text[at] !== ")") {
@@ -104,7 +104,7 @@ function readList(text: string, start: number, depth: number): Read | undefined 
   return { tree: { type: "list", items }, end: at + 1 }
 }
 
-function readRecord(text: string, start: number, depth: number): Read | undefined {
+function readRecord(text: string, start: number, depth: number): ParseResult | undefined {
   const entries: [string, Tree][] = []
   let at = skip(text, start)
   while (at < text.length && text[at] !== "}") {
@@ -122,21 +122,21 @@ function readRecord(text: string, start: number, depth: number): Read | undefine
   return { tree: { type: "record", entries }, end: at + 1 }
 }
 
-/** Records that are written out rather than encoded: `key: value` line by line, and tables. */
+/** Records written as text rather than encoded: `key: value` line by line, and tables. */
 
 type Entry = readonly [key: string, value: Tree]
 
-/** `key: value` on a line of its own, as in YAML, in an e-mail's head, in what a tool prints for people. */
+/** Matches `key: value` on a line of its own, as in YAML, in an e-mail's header, or in output for people. */
 const pairLine =
   /^([ \t]{0,16}(?:[-*+•] )?)(?:\*\*|`)?([\p{L}_][\p{L}\p{N}_ /-]{0,31})(?:\*\*|`)?[:：](?:\*\*)? {0,16}(\S[^\n]{0,90})$/u
 
-/** A line can be no pair beyond this. */
+/** Maximum length of such a line. */
 const maxLineLength = 160
 
-/** `key:` alone: what it opens stands on the lines below it. */
+/** Matches `key:` alone: its value is on the lines below. */
 const openingLine = /^[ \t]{0,16}(?:[-*+•] )?[\p{L}_][\p{L}\p{N}_ /-]{0,31}:$/u
 
-/** The records of a text in which pairs follow line upon line, with what is set in below them; a single such line is a sentence. */
+/** Returns the records of a text with consecutive pair lines, including indented lines below them; a single pair line is a sentence. */
 export function readPairLines(text: string): readonly Tree[] {
   if (!text.includes(":") && !text.includes("：")) return []
   const records: Tree[] = []
@@ -176,31 +176,34 @@ const scalarOf = (text: string): Tree => {
   return { type: "scalar", text: text.replace(/[,;]$/, ""), quoted: !number.test(text) }
 }
 
-/** The line under a header: dashes, with the signs that part columns. */
+/** Matches the line under a table header: dashes and column separators. */
 const rule = /^[ \t]{0,8}[|+]?[ :]{0,2}-{2,}[-\s|+:]*$/
 
-/** A line longer than this is no table row that anyone reads. */
+/** Maximum length of a table row. */
 const maxRowLength = 2_000
 
-/** Tables drawn with bars, as in Markdown and SQL shells, rows parted by commas or tabs, and columns in line: each a list of records under its header's names. */
+/**
+ * Returns the tables of a text: drawn with bars, as in Markdown and SQL shells, separated by commas or tabs, or aligned by blanks. Each is
+ * a list of records with the names in its header.
+ */
 export function readTables(text: string): readonly Tree[] {
   const barred = text.includes("|") && text.includes("--")
   const first = text.slice(0, text.indexOf("\n") + 1)
-  const parting = first.includes("\t") ? "\t" : first.includes(",") ? "," : undefined
+  const separator = first.includes("\t") ? "\t" : first.includes(",") ? "," : undefined
   const aligned = first.length <= maxRowLength && alignedHeader.test(first)
-  if (!barred && !aligned && parting === undefined) return []
+  if (!barred && !aligned && separator === undefined) return []
   const lines = text.split("\n")
   return [
     ...(barred ? barredTables(lines) : []),
-    ...(aligned ? alignedTable(lines) : parting === undefined ? [] : partedTable(lines, parting)),
+    ...(aligned ? alignedTable(lines) : separator === undefined ? [] : separatedTable(lines, separator)),
   ]
 }
 
-/** Names in capitals with blanks between them, as programs print them above columns. */
+/** Matches capitalized names with blanks between them, as programs print them above columns. */
 const alignedHeader =
   /^[A-Z][A-Z0-9_%/().-]*(?: [A-Z0-9_%/().-]+)*(?: {2,80}[A-Z][A-Z0-9_%/().-]*(?: [A-Z0-9_%/().-]+)*)+\s*$/
 
-/** Columns that only blanks keep apart. */
+/** Parses a table whose columns are only separated by blanks. */
 function alignedTable(lines: readonly string[]): readonly Tree[] {
   const split = (line: string): readonly string[] =>
     line.length > maxRowLength ? [] : line.trim().split(/(?: {2,}|\t)\s*/)
@@ -220,21 +223,21 @@ function barredTables(lines: readonly string[]): readonly Tree[] {
   return tables
 }
 
-/** A name of a column. */
+/** Matches the name of a column. */
 const columnName = /^[\p{L}_#][\p{L}\p{N}_ ./#-]{0,40}$/u
 
-/** A first line of names and at least one line of as many cells below it. */
-function partedTable(lines: readonly string[], parting: string): readonly Tree[] {
-  const split = (line: string): readonly string[] => (line.length > maxRowLength ? [] : splitRow(line, parting))
+/** Parses a first line of names and at least one line with as many cells below it. */
+function separatedTable(lines: readonly string[], separator: string): readonly Tree[] {
+  const split = (line: string): readonly string[] => (line.length > maxRowLength ? [] : splitRow(line, separator))
   const header = split(lines[0] ?? "")
   if (header.length < 2 || !header.every((name) => columnName.test(name))) return []
   const items = rowsUnder(header, lines, 1, split)
   return items.length === 0 ? [] : [{ type: "list", items }]
 }
 
-function splitRow(line: string, parting: string): readonly string[] {
-  if (!line.includes('"')) return line.split(parting).map((cell) => cell.trim())
-  const cells = parting === "," ? line.match(/(?:"(?:[^"]|"")*"|[^",])+|(?<=,)(?=,|$)/g) : line.split(parting)
+function splitRow(line: string, separator: string): readonly string[] {
+  if (!line.includes('"')) return line.split(separator).map((cell) => cell.trim())
+  const cells = separator === "," ? line.match(/(?:"(?:[^"]|"")*"|[^",])+|(?<=,)(?=,|$)/g) : line.split(separator)
   return (cells ?? []).map((cell) => cell.trim().replace(/^"(.*)"$/s, "$1"))
 }
 

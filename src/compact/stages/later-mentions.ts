@@ -1,34 +1,34 @@
 import type { Part, Transcript } from "../../message/message.ts"
 
-/** What was said after a place in the transcript: by people and the assistant, never by a tool. Positions are those of messages. */
+/** What people and the assistant (never tools) said after a position in the transcript. Positions are message indexes. */
 export type Mentions = {
-  /** Was this word said after position `after`? */
+  /** True if this word was said after position `after`. */
   readonly word: (word: string, after: number) => boolean
-  /** Was this line quoted? */
+  /** True if this line was quoted. */
   readonly line: (line: string, after: number) => boolean
-  /** Was this line number named? */
+  /** True if this line number was named. */
   readonly number: (line: number, after: number) => boolean
 }
 
-/** Words and lines held; a long session has some ten thousand, and the newest are noted first. */
-const maxHeld = 200_000
-/** Characters read of one text: more is bulk rather than something said. */
+/** Maximum number of stored words and of lines, newest first; a long session has about ten thousand. */
+const maxStored = 200_000
+/** Maximum number of characters read of one text: beyond that it is data rather than something said. */
 const maxScanned = 100_000
-/** Depth to which a call's input is read. */
+/** Maximum depth to which a call's input is read. */
 const maxDepth = 8
-/** Lines of a range that someone named; a longer one is a chapter rather than a place. */
+/** Maximum length of a range of lines; a longer one is a chapter rather than a place. */
 const maxRange = 60
 
-/** Shorter lines, such as a closing bracket, stand everywhere. */
+/** Minimum length of a quoted line: shorter lines, such as a closing bracket, occur everywhere. */
 export const minQuotedLength = 10
 const maxQuotedLength = 300
 
-/** The mentions of a transcript, and from which position on. */
+/** Cache: the mentions of a transcript, and from which position on. */
 const known = new WeakMap<Transcript, { readonly mentions: Mentions; readonly from: number; readonly length: number }>()
 
 /**
- * Everything that messages from position `from` on refer to, with the last position that does. The result for an earlier `from` is
- * reused: it answers the same for all later positions.
+ * Collects everything that messages from position `from` on refer to, with the last position that does. A result for an earlier `from` is
+ * reused, because it is the same for all later positions.
  */
 export function mentionsIn(messages: Transcript, from = 0): Mentions {
   const before = known.get(messages)
@@ -45,22 +45,22 @@ function noteMentions(messages: Transcript, from: number): Mentions {
   const numbers = new Map<number, number>()
   const noted = new Set<string>()
   const noteNumber = (line: number, at: number): void => {
-    if (numbers.size < maxHeld && !numbers.has(line)) numbers.set(line, at)
+    if (numbers.size < maxStored && !numbers.has(line)) numbers.set(line, at)
   }
   const noteText = (whole: string, at: number): void => {
-    // Newest first: an earlier copy of the same text adds nothing.
+    // Newest first, so an earlier copy of the same text adds nothing.
     if (noted.has(whole)) return
     noted.add(whole)
     const text = whole.slice(0, maxScanned)
     visitWords(text, (word, isSpecific) => {
-      if (!isSpecific || words.size >= maxHeld) return
+      if (!isSpecific || words.size >= maxStored) return
       if (!words.has(word)) words.set(word, at)
       const slash = word.lastIndexOf("/") + 1
       if (slash > 0 && word.length - slash >= 3 && !words.has(word.slice(slash))) words.set(word.slice(slash), at)
     })
     for (const line of text.includes("\n") ? text.split("\n") : [text]) {
       const trimmed = line.length <= maxQuotedLength ? line.trim() : ""
-      if (trimmed.length >= minQuotedLength && lines.size < maxHeld && !lines.has(trimmed)) lines.set(trimmed, at)
+      if (trimmed.length >= minQuotedLength && lines.size < maxStored && !lines.has(trimmed)) lines.set(trimmed, at)
     }
     for (const [, from, to] of text.matchAll(/(?:\blines? {1,2}|:L?)(\d{1,7})(?: ?(?:-|–|to|and) ?(\d{1,7})\b)?/gi)) {
       const first = Number(from)
@@ -96,20 +96,23 @@ function noteInput(value: unknown, depth: number, text: (text: string) => void, 
   for (const inner of Object.values(value)) noteInput(inner, depth + 1, text, line)
 }
 
-/** Letters, digits and what joins them in names, paths and numbers; beyond ASCII every character but blanks. */
+/**
+ * Lookup table of word characters in ASCII: letters, digits and what joins them in names, paths and numbers. Beyond ASCII everything but
+ * blanks counts.
+ */
 const isWord = new Uint8Array(128)
 for (const sign of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$./-@#")
   isWord[sign.charCodeAt(0)] = 1
 
-/** A longer run is data: base64, a minified line. */
+/** Maximum length of a word: a longer run is data, such as base64 or a minified line. */
 const maxWordLength = 200
-/** A number of fewer digits occurs in any text by chance. */
+/** Minimum number of digits: a shorter number occurs in any text by chance. */
 const minDigits = 4
 
-/** Called for each word; `isSpecific` for a name, a path, a number or something between backticks, not for a word of prose. */
+/** Called for each word. `isSpecific` is true for a name, a path, a number or something in backticks, false for a word of prose. */
 type VisitWord = (word: string, isSpecific: boolean) => void
 
-/** Visit the words of a text in order. It runs over every message and every result to shorten, so it allocates nothing but the words. */
+/** Visits the words of a text in order. It runs over every message and every result to shorten, so it allocates nothing but the words. */
 export function visitWords(text: string, visit: VisitWord): void {
   for (let at = 0; at < text.length; at++) {
     const start = at
@@ -132,5 +135,5 @@ export function visitWords(text: string, visit: VisitWord): void {
   }
 }
 
-/** A full stop, a dash or a slash at the end of a word is not part of it. */
+/** True for a full stop, dash or slash, which is not part of the word if at its end. */
 const isClosing = (code: number): boolean => code >= 0x2d && code <= 0x2f

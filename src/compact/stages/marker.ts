@@ -2,35 +2,35 @@ import { cutMiddle } from "../../language/cut-text.ts"
 
 type LeftOutNoun = "line" | "character" | "item" | "field"
 
-/** What stands in place of what was left out. No bracket and no line break may stand in `why`. */
+/** Returns the marker for something left out. `why` must not contain brackets or line breaks. */
 export const leftOut = (count: number, noun: LeftOutNoun, why = ""): string =>
   `[… ${count} ${noun}${count === 1 ? "" : "s"} left out${why === "" ? "" : `: ${why}`}]`
 
-/** As long as a marker of ours usually is, in characters. */
+/** Usual length of a marker in characters. */
 export const usualMarkerLength = 24
 
-/** The marker for a text as a whole. */
+/** Returns the marker for a text that is left out whole. */
 export function wholeMarker(text: string, why = ""): string {
   let lines = 1
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++
   return lines === 1 ? leftOut(text.length, "character", why) : leftOut(lines, "line", why)
 }
 
-/** A marker of ours with its handle is shorter than this; a longer text is not taken for one. */
+/** Maximum length of a marker with its handle; a longer text is not taken for one. */
 const maxMarkerLength = 600
 
-/** Is this text nothing but a marker? Such a text is left as it is: there is nothing more to leave out. */
+/** True if a text is nothing but a marker, so that nothing more can be left out. */
 export const isMarker = (text: string): boolean =>
   text.length <= maxMarkerLength && /^\[[^[\]\n]*\bleft out\b[^[\]\n]*\]$/.test(text)
 
-/** A bracket that opens what reads like a marker of ours, and has not been called a quotation yet. */
+/** Matches an opening bracket of text that looks like our marker and is not labelled as quoted yet. */
 const lookalike = /[[［【⟦](?!quoted )(?=[\s\p{Cf}]{0,8}…|[^[\]［］\n]{0,160}?left out)/giu
 
-/** What a tool wrote cannot pass for a marker of ours: it is called a quotation. Escaping twice is escaping once. */
+/** Labels what looks like our marker in tool output as quoted, so that it cannot pass for one. Idempotent. */
 export const escapeMarkers = (text: string): string =>
   text.includes("…") || /left out/i.test(text) ? text.replace(lookalike, "$&quoted ") : text
 
-/** Say in the last marker of a text, whose own words were escaped, how to get what it left out; a text without marker stays as it is. */
+/** Adds to the last marker of an escaped text how to recall what was left out; a text without a marker stays unchanged. */
 export function nameHandle(text: string, handle: string | undefined, advice?: string): string {
   const start = text.lastIndexOf("[… ")
   const end = start < 0 ? -1 : text.indexOf("]", start)
@@ -38,7 +38,7 @@ export function nameHandle(text: string, handle: string | undefined, advice?: st
   return end < 0 || words === "" ? text : `${text.slice(0, end)}${words}${text.slice(end)}`
 }
 
-/** Words of others inside a marker: on one line, without brackets, and short. */
+/** Makes foreign text safe inside a marker: on one line, without brackets, and short. */
 export function quoteInMarker(words: string, maxLength = 80): string {
   const line = words
     .slice(0, 4 * maxLength)
@@ -47,17 +47,17 @@ export function quoteInMarker(words: string, maxLength = 80): string {
   return line.length <= maxLength ? line : `${line.slice(0, maxLength).toWellFormed().trimEnd()}..`
 }
 
-/** The longest marker that stands inside a line: eleven digits of characters. */
+/** Maximum length of a marker inside a line: up to eleven digits. */
 const markerLength = usualMarkerLength + 16
 
-/** Head and tail of a text of at most `maxLength` characters, two to one, with what lies between counted; no character is cut in two. */
+/** Shortens a text to its head and tail, two to one, with a marker for what is between; no character is split. */
 export function headAndTail(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text
   const marked = cutMiddle(text, maxLength - markerLength, (count) => leftOut(count, "character"))
   return marked.length < text.length ? marked : text
 }
 
-/** Share out room: each gets what it needs up to an equal share of what is left, so the small ones stay whole. */
+/** Divides an amount: each gets what it needs up to an equal share of what is left, so small ones stay whole. */
 export function shareOut(needs: readonly number[], room: number): readonly number[] {
   const shares = needs.map(() => 0)
   const order = needs.map((_, at) => at).sort((a, b) => (needs[a] ?? 0) - (needs[b] ?? 0) || a - b)

@@ -9,7 +9,7 @@ import { hasFailed, looksLikeJson } from "./failure.ts"
 import { isMarker, quoteInMarker } from "./marker.ts"
 import { callNature, commandOf, type ToolNature } from "./tool-kind.ts"
 
-/** A result with all that is decided from: its call, what its tool does, and how many rounds came after. */
+/** A tool result with everything that decisions are based on: its call, what its tool does, and how many rounds came after. */
 export type MicroResult = {
   readonly message: Message
   readonly at: number
@@ -17,13 +17,15 @@ export type MicroResult = {
   readonly call: ToolCallPart
   readonly nature: ToolNature
   readonly failed: boolean
-  /** 0 in the newest round, and in one that still waits. */
+  /** Number of newer tool rounds; 0 also in a round with pending calls. */
   readonly age: number
-  /** The text, where it is nothing but text. */
+  /** The text, if the result is nothing but text. */
   readonly text?: string
 }
 
-/** The results that we may shorten, newest first: those of tools that the client runs, each alone under its id in its message. */
+/**
+ * Returns the results that may be shortened, newest first: those of tools run by the client, and only if the id is unique in its message.
+ */
 export const microResults: (messages: Transcript, groups: readonly Group[]) => readonly MicroResult[] =
   createPerObject(findResults)
 
@@ -34,16 +36,16 @@ function findResults(messages: Transcript, groups: readonly Group[]): readonly M
   for (const { call, result } of pairCalls(messages).pairs.toReversed()) {
     const message = messages[result.message]
     const part = message?.parts[result.part]
-    const asked = messages[call.message]?.parts[call.part]
+    const callPart = messages[call.message]?.parts[call.part]
     const age = ages[result.message] ?? -1
-    if (message === undefined || part?.type !== "tool-result" || asked?.type !== "tool-call" || age < 0) continue
+    if (message === undefined || part?.type !== "tool-result" || callPart?.type !== "tool-call" || age < 0) continue
     if (part.kind === "provider" || part.kind === "approval" || shared.has(idOf(message, part))) continue
-    found.push(readResult({ message, at: result.message, call: asked, age }, part))
+    found.push(readResult({ message, at: result.message, call: callPart, age }, part))
   }
   return found
 }
 
-/** What a result says of itself, now or once less of it is shown. */
+/** Reads the properties of a result, of the original or of a shortened one. */
 export function readResult(
   place: Pick<MicroResult, "message" | "at" | "call" | "age">,
   part: ToolResultPart,
@@ -54,7 +56,7 @@ export function readResult(
   return { message, at, call, age, part, nature, failed: hasFailed(part), ...present({ text }) }
 }
 
-/** How many tool rounds came after each message of one; -1 for a message that is in none. */
+/** For each message the number of later tool rounds; -1 for a message outside tool rounds. */
 function agesOf(length: number, groups: readonly Group[]): Int32Array {
   const ages = new Int32Array(length).fill(-1)
   let age = 0
@@ -68,7 +70,7 @@ function agesOf(length: number, groups: readonly Group[]): Int32Array {
 
 const idOf = (message: Message, part: ToolResultPart): string => `${message.id}\n${part.callId}`
 
-/** Ids under which an edit would reach more than one result. */
+/** Returns the ids under which an edit would affect more than one result. */
 function sharedIds(messages: Transcript): ReadonlySet<string> {
   const seen = new Set<string>()
   const shared = new Set<string>()
@@ -83,13 +85,13 @@ function sharedIds(messages: Transcript): ReadonlySet<string> {
   return shared
 }
 
-/** The text of a content that is nothing but text. */
+/** Returns the text of a content that is nothing but text. */
 export function textAlone(content: readonly Part[]): string | undefined {
   const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []))
   return texts.length === content.length ? texts.join("\n") : undefined
 }
 
-/** A search, a list or an unknown tool that answers with one JSON text gives records. */
+/** Returns the nature of a call. A search, a list or an unknown tool that answers with JSON returns records. */
 function natureOf(call: ToolCallPart, text: string): ToolNature {
   const nature = callNature(call)
   const vague = nature.kind === "search" || nature.kind === "list" || nature.kind === "other"
@@ -99,49 +101,53 @@ function natureOf(call: ToolCallPart, text: string): ToolNature {
 /** Why a result is not needed any more, in the words of its marker. */
 export type Superseded = { readonly reason: "superseded" | "repeated"; readonly why: string }
 
-/** A longer input is content rather than a question that could be asked again. */
+/** Maximum length of an input that is compared: a longer one is content rather than a query. */
 const maxKeyLength = 4_000
-/** Below this many tokens a repetition is cheaper than a word about it. */
+/** Minimum size: a smaller repetition is cheaper than a marker. */
 const minRepeatedTokens = 100
 
 const pathFields = namesIn("path file_path filePath filepath filename file absolute_path target_file notebook_path uri")
 const rangeField =
   /^(?:offset|limit|start|end|start_?line|end_?line|line|line_?number|lines|view_range|range|page|pages)$/i
-/** Said to the reader of the call rather than to the tool. */
+/** Matches arguments that are meant for the reader of the call rather than for the tool. */
 const asideField = /^(?:thoughts?|reason(?:ing)?|description|explanation|rationale|timeout(?:_ms)?|impl_source)$/i
 const contentField = /^(?:content|contents|file_text|text)$/i
 
 const entriesOf = (input: unknown): readonly (readonly [string, unknown])[] =>
   isObject(input) ? Object.entries(input) : []
 
-/** The file that a call is about. */
+/** Returns the file that a call is about. */
 function pathOf({ call }: MicroResult): string | undefined {
   const entries = new Map(entriesOf(call.input))
-  const told = pathFields.map((field) => entries.get(field)).find((value) => typeof value === "string" && value !== "")
-  if (typeof told === "string") return told
+  const pathValue = pathFields
+    .map((field) => entries.get(field))
+    .find((value) => typeof value === "string" && value !== "")
+  if (typeof pathValue === "string") return pathValue
   return /^cat ([^\s;|&<>*]+)$/.exec(commandOf(call.input)?.trim().slice(0, maxKeyLength) ?? "")?.[1]
 }
 
-/** What was asked, without asides: the same question has the same key. */
+/** Returns a key of the call's input without such arguments: the same query has the same key. */
 function questionOf({ call }: MicroResult, keep: (field: string) => boolean): string | undefined {
-  const asked = entriesOf(call.input).filter(([field]) => keep(field) && !asideField.test(field))
-  const key = typeof call.input === "string" ? call.input : JSON.stringify(asked.sort(([a], [b]) => (a < b ? -1 : 1)))
+  const fields = entriesOf(call.input).filter(([field]) => keep(field) && !asideField.test(field))
+  const key = typeof call.input === "string" ? call.input : JSON.stringify(fields.sort(([a], [b]) => (a < b ? -1 : 1)))
   return key.length > maxKeyLength ? undefined : key
 }
 
-/** The words by which a marker points at a call. */
+/** Returns the words by which a marker refers to a call. */
 function callWords(result: MicroResult): string {
   const first = entriesOf(result.call.input).find(([, value]) => typeof value === "string")?.[1]
   const subject = pathOf(result) ?? commandOf(result.call.input) ?? (typeof first === "string" ? first : "")
   return quoteInMarker(`${result.call.tool} ${subject}`)
 }
 
-/** Kinds whose output is the state of something: asked again, the later answer counts. What ran is history and stays. */
+/**
+ * Kinds whose output is the state of something: the answer to a later, equal query replaces it. What a command did is history and stays.
+ */
 const states: ReadonlySet<string> = new Set(["read", "search", "list", "json", "web"])
 
 /**
- * Which results stand again later: read again, written anew, asked again, or printed again verbatim. `results` come newest first; one
- * that failed makes no other needless.
+ * Finds the results whose content occurs again later: read again, rewritten, queried again, or printed again verbatim. `results` are newest
+ * first; a failed result replaces no other.
  */
 export function findSuperseded(
   results: readonly MicroResult[],
@@ -164,20 +170,20 @@ export function findSuperseded(
   return found
 }
 
-/** Long enough to be worth it, and whole: two texts that something was left out of may be the same only in what is left. */
+/** True if a text is large enough to compare, and whole: two shortened texts may be equal only in what is left of them. */
 export const isComparable = (text: string, tokens: number): boolean =>
   tokens >= minRepeatedTokens && !text.includes("left out")
 
-/** Points at the later one of two results that print the same. */
+/** Refers to the later one of two results that print the same. */
 export const repeats = (later: MicroResult): Superseded => ({
   reason: "repeated",
   why: `same as the later output of ${callWords(later)}`,
 })
 
 type Keys = {
-  /** A later answer to any of these makes this result needless. */
+  /** A later answer to any of these makes this result unnecessary. */
   readonly asked: readonly string[]
-  /** What this result answers, with what it then says in the earlier one's place. */
+  /** What this result answers, with the words for the marker of an earlier result. */
   readonly answers: readonly (readonly [key: string, words: string])[]
 }
 
@@ -201,23 +207,23 @@ function keysOf(result: MicroResult): Keys {
   return question === undefined ? { asked: [], answers: [] } : { asked: [key], answers: [[key, "asked again later"]] }
 }
 
-/** A call that puts a whole file in place of what was there: its content stands in the call. */
+/** True for a call that replaces a whole file: its content is in the call. */
 function isWholeWrite({ call }: MicroResult): boolean {
   const entries = entriesOf(call.input)
   const partly = entries.some(([field]) => /^(?:old_?|start|end|line|insert)/i.test(field))
   return !partly && entries.some(([field, value]) => contentField.test(field) && typeof value === "string")
 }
 
-/** Line numbers as reading tools print them: `12→`, `   12\t`, `12: `, `12| `. */
+/** Matches line numbers as tools print them: `12→`, `   12\t`, `12: `, `12| `. */
 const lineNumber = /^[ \t]*\d{1,6}(?:→|\t|: | ?\| ?)/
-/** A wrapper, a heading or a closing remark of the tool stands in the first or last lines. */
+/** Maximum number of first and last lines that may be a wrapper, heading or remark of the tool. */
 const maxWrapperLines = 3
-/** A shorter text may be in a document by chance. */
+/** Minimum length: a shorter text may be in a document by chance. */
 const minCharacters = 200
 
 /**
- * The document of the stack that a text repeats: all of it or a stretch of lines, with or without line numbers and the tool's own
- * wrapper around it. One line that is not in the document, and it is no repetition.
+ * Returns the stack document that a text repeats, all of it or a range of lines, with or without line numbers and the tool's own wrapper. A
+ * single line that is not in the document rules it out.
  */
 export function repeatedDocument(text: string, documents: readonly StackDocument[]): StackDocument | undefined {
   if (documents.length === 0 || text.length < minCharacters) return undefined
@@ -238,7 +244,7 @@ const linesOf = (text: string): readonly string[] =>
     .split("\n")
     .map((line) => line.trimEnd())
 
-/** Are the lines, less a few at either end, a stretch of the document? */
+/** True if the lines, without a few at either end, are a range of the document. */
 function isWithin(lines: readonly string[], whole: string): boolean {
   for (let before = 0; before <= maxWrapperLines; before++) {
     for (let after = 0; before + after <= maxWrapperLines && before + after < lines.length; after++) {

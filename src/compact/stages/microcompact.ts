@@ -34,11 +34,11 @@ export type Counting = { readonly count: (text: string) => number; readonly part
 
 type Target = {
   readonly budget: number
-  /** Pictures and documents go in any case. */
+  /** True to replace images and documents in any case. */
   readonly withoutMedia: boolean
 }
 
-/** Below this a text is better left out whole: a marker and a few words take as much. */
+/** Below this budget a text is better left out whole: a marker and a few words take as much. */
 export const minShare = 16
 
 type TextPart = Part & { readonly type: "text" }
@@ -48,7 +48,7 @@ export const replaceText = (part: TextPart, text: string): Part => ({
   ...present({ breakpoint: part.breakpoint, channel: part.channel }),
 })
 
-/** What a result shows: shortened, and still telling that the run failed if nothing but its words told so. */
+/** Shortens a result's content, and keeps a failure line if only the text shows that the run failed. */
 function shortenContent(part: ToolResultPart, target: Target, source: TextSource, by: Counting): readonly Part[] {
   const content = fitContent(part, target, source, by)
   if (!source.failed || part.failed !== undefined || hasFailed({ ...part, content })) return content
@@ -56,14 +56,14 @@ function shortenContent(part: ToolResultPart, target: Target, source: TextSource
   return content.map((item, n) => (n === at ? briefFailure(part.content[n] ?? item, source.handle) : item))
 }
 
-/** The line that tells of the failure, and a marker for the rest. */
+/** Returns the line that shows the failure, and a marker for the rest. */
 function briefFailure(part: Part, handle: string | undefined): Part {
   if (part.type !== "text" || isMarker(part.text.slice(part.text.lastIndexOf("\n") + 1))) return part
   const line = escapeMarkers(failureExcerpt(part.text) ?? "")
   return replaceText(part, `${line}\n${nameHandle(wholeMarker(part.text), handle)}`)
 }
 
-/** What a result shows in at most `budget` tokens, as far as that can be: what is neither text nor a picture or document stays as it is. */
+/** Fits a result's content into the budget if possible: parts other than text, images and documents stay unchanged. */
 function fitContent(part: ToolResultPart, target: Target, source: TextSource, by: Counting): readonly Part[] {
   const mediaTokens = part.content.filter(isMedia).reduce((total, item) => total + by.partTokens(item), 0)
   const swapped = target.withoutMedia || mediaTokens > target.budget
@@ -75,7 +75,7 @@ function fitContent(part: ToolResultPart, target: Target, source: TextSource, by
   const first = shareTexts(content, total, target.budget, source, by)
   const over = by.partTokens({ ...part, content: first }) - target.budget
   if (over <= 0) return first
-  // A whole may count for a little more than its parts.
+  // A whole may count for a little more than the sum of its parts.
   const second = shareTexts(content, total, target.budget - over, source, by)
   if (by.partTokens({ ...part, content: second }) <= target.budget) return second
   return content.map((item) => (isMedia(item) ? item : collapse(item, source.handle)))
@@ -84,7 +84,7 @@ function fitContent(part: ToolResultPart, target: Target, source: TextSource, by
 const isMedia = (part: Part): part is Part & { readonly type: "image" | "document" } =>
   part.type === "image" || part.type === "document"
 
-/** The marker in place of a text unless the text is shorter, of a picture or document; anything else stays. */
+/** Replaces a text by its marker unless the text is shorter, and an image or document by its description; other parts stay. */
 function collapse(part: Part, handle: string | undefined, why?: string): Part {
   if (isMedia(part)) return mediaHandle(part, handle)
   if (part.type !== "text") return part
@@ -117,35 +117,37 @@ export type MicroOptions = BudgetOptions & {
   readonly groups: readonly Group[]
   readonly count: (text: string) => number
   readonly partTokens: (part: Part) => number
-  /** The newest so many tool rounds stay whole, but for an output over `largest`. */
+  /** Number of newest tool rounds that stay whole, except for an output over `largest`. */
   readonly keepRounds: number
-  /** Tokens; a single output over this is shortened even in the newest rounds. */
+  /** Tokens; a larger output is shortened even in the newest rounds. */
   readonly largest: number
-  /** May the message at this place still be shown, once so much is left out of what is newer? Otherwise its results are not looked at. */
+  /**
+   * True if the message at this index may still be shown when this much is saved in newer ones. If it is false, its results are skipped.
+   */
   readonly isReached?: (at: number, savedTokens: number) => boolean
-  /** Calls whose results the model has not read yet: nothing is left out of these. */
+  /** Calls whose results the model has not read yet: they are not shortened. */
   readonly unread?: ReadonlySet<CallId>
-  /** Documents that stand in the system part of every call: a result that repeats one only names it. */
+  /** Documents in the system part of every call: a result that repeats one only refers to it. */
   readonly documents?: readonly StackDocument[]
-  /** What is to be done next: lines with its words are worth keeping. */
+  /** What to do next: lines with its words are worth keeping. */
   readonly focus?: string
-  /** The recall handle of a result, without brackets or line breaks; printed only when given. */
+  /** Returns the recall handle of a result, without brackets or line breaks; printed only when given. */
   readonly handleOf?: (callId: CallId) => string | undefined
 }
 
-/** Characters of the focus that are read: a longer one is a document rather than a question. */
+/** Maximum number of characters of the focus: a longer one is a document rather than a question. */
 const maxFocusLength = 2_000
-/** Shorter words of it stand on every line. */
+/** Minimum length of a focus word: shorter ones are on every line. */
 const minFocusLength = 4
 
-/** Each pass makes a result smaller; almost always the first is the last. */
+/** Maximum number of passes, each of which makes a result smaller; one is almost always enough. */
 const maxPasses = 8
 
-/** Show less of tool results that the model has read: each edit says what stands there instead. Pairs, ids and what was said stay. */
+/** Shortens tool results that the model has read. Pairs, ids and what was said stay. */
 export const microcompact = (messages: Transcript, options: MicroOptions): readonly Edit[] =>
   runSteps(microSteps(messages, options))
 
-/** The same, result by result. */
+/** The same, one result per step. */
 export function* microSteps(messages: Transcript, options: MicroOptions): Steps<readonly Edit[]> {
   const results = microResults(messages, options.groups)
   const superseded = findSuperseded(results, ({ part }) => options.partTokens(part))
@@ -163,7 +165,7 @@ export function* microSteps(messages: Transcript, options: MicroOptions): Steps<
     const onlyMedia = part.content.every((item, n) => item === content[n] || item.type !== "text")
     return { content, reason: onlyMedia ? "media" : old && options.scale === 0 ? "older-round" : "over-budget" }
   }
-  const settled = (result: MicroResult): Shown => {
+  const shownOf = (result: MicroResult): Shown => {
     const { part, age } = result
     if (options.unread?.has(part.callId) === true) return { content: part.content, reason: "over-budget" }
     const needless =
@@ -179,7 +181,7 @@ export function* microSteps(messages: Transcript, options: MicroOptions): Steps<
   let saved = savedBy(pictures)
   for (const result of results) {
     if (options.isReached?.(result.at, saved) === false) break
-    const edit = resultEdit(result, joinRepeat(result, settled(result)), options)
+    const edit = resultEdit(result, joinRepeat(result, shownOf(result)), options)
     edits.push(...edit)
     saved += savedBy(edit)
     yield
@@ -190,25 +192,25 @@ export function* microSteps(messages: Transcript, options: MicroOptions): Steps<
 const savedBy = (edits: readonly Shortening[]): number =>
   edits.reduce((sum, { beforeTokens, afterTokens }) => sum + beforeTokens - afterTokens, 0)
 
-/** A result that says what a document of the stack says: that one is in sight as long as the session lasts. */
+/** Replaces a result that repeats a document of the stack, which is visible for the whole session. */
 function inStack({ text, failed }: MicroResult, documents: readonly StackDocument[] = []): Superseded | undefined {
   const document = failed || text === undefined ? undefined : repeatedDocument(text, documents)
   if (document === undefined) return undefined
   return { reason: "repeated", why: `same as the document ${quoteInMarker(document.path)} in the system prompt` }
 }
 
-/** A result with the most that it may take. */
+/** A result with its maximum size. */
 export type ResultBudget = { readonly messageId: MessageId; readonly callId: CallId; readonly tokens: number }
 
 export type FitOptions = Pick<MicroOptions, "groups" | "count" | "partTokens" | "focus" | "handleOf"> & {
   readonly reason: ShortenReason
-  /** Said in the marker: what the reader can do to see the rest. */
+  /** Added to the marker: what the reader can do to see the rest. */
   readonly advice?: string
 }
 
 /**
- * Show single results in at most so many tokens each. With advice they are results that the model has not read: they keep beginning, end
- * and what the call and the user asked about, in one piece as far as that goes.
+ * Shortens single results to their budgets. With `advice` they are unread results: they keep beginning, end and what the call and the user
+ * asked about, in one piece as far as possible.
  */
 export function fitResults(
   messages: Transcript,
@@ -225,8 +227,8 @@ export function fitResults(
   const words = options.advice === undefined ? "" : latestWords(messages)
   return results.toReversed().flatMap(({ result, budget }) => {
     const { nature, failed, call, part, at } = result
-    const asked = options.advice === undefined ? "" : `${textOf(call)}\n${words}`
-    const interest = { mentions, after: at, focus: focusWords(`${options.focus ?? ""}\n${asked}`) }
+    const question = options.advice === undefined ? "" : `${textOf(call)}\n${words}`
+    const interest = { mentions, after: at, focus: focusWords(`${options.focus ?? ""}\n${question}`) }
     const source = {
       ...{ kind: nature.kind, failed, interest },
       ...present({ handle: options.handleOf?.(part.callId), advice: options.advice }),
@@ -237,13 +239,13 @@ export function fitResults(
   })
 }
 
-/** What the user said last. */
+/** Returns the user's latest message as text. */
 const latestWords = (messages: Transcript): string =>
   messages[latestSpoken(messages) ?? messages.length]?.parts
     .map((part) => (part.type === "text" ? part.text : ""))
     .join("\n") ?? ""
 
-/** What is shown of a result can read differently from the result, so it is looked at once more, until nothing changes. */
+/** A shortened result may be classified differently from the original, so it is shortened again until nothing changes. */
 function settle(
   result: MicroResult,
   first: Shown,
@@ -260,7 +262,7 @@ function settle(
   return { content: part.content, reason: first.reason }
 }
 
-/** Results that became the same verbatim, as JSON does without its blanks, are repetitions like those that were so from the start. */
+/** Detects results that became equal by shortening, such as JSON without its blanks, and treats them as repetitions. */
 function repeatJoiner({
   keepRounds,
   partTokens,
@@ -294,7 +296,7 @@ export function focusWords(focus: string): ReadonlySet<string> {
   return words
 }
 
-/** The edit, unless it changes nothing or saves nothing. */
+/** Returns the edit, unless it changes or saves nothing. */
 function resultEdit(
   { message, part }: MicroResult,
   shown: Shown,
@@ -308,7 +310,7 @@ function resultEdit(
   return [{ type: "result-shortened", messageId: message.id, callId, reason, beforeTokens, afterTokens, content }]
 }
 
-/** Pictures that the user showed before the latest message of theirs: by then they have been looked at. */
+/** Replaces images from before the user's latest message, because they have been looked at. */
 function imageEdits(messages: Transcript, partTokens: (part: Part) => number): readonly Shortening[] {
   const shown = messages.slice(0, latestSpoken(messages) ?? 0).filter(({ role }) => role === "user")
   return shown.flatMap(({ id: messageId, parts }) =>
@@ -322,19 +324,19 @@ function imageEdits(messages: Transcript, partTokens: (part: Part) => number): r
   )
 }
 
-/** Tokens that an old result of each kind may still take. */
+/** Tokens that an old result of each kind may have. */
 const kindBudgets: Readonly<Record<ToolKind, number>> = {
-  /** A file can be read again; its definitions and the lines that were worked on say where. */
+  /** A file can be read again; its definitions and the lines that were worked on show where. */
   read: 600,
-  /** Some twenty files with a line each; the search can be run again. */
+  /** About twenty files with a line each; the search can be repeated. */
   search: 400,
   /** A log's errors and its end. */
   shell: 500,
-  /** A few failing tests with their messages, and the tally. */
+  /** A few failing tests with their messages, and the totals. */
   test: 600,
   /** A page may be gone or changed tomorrow. */
   web: 700,
-  /** Records are dense and exact: most answers of an API fit in whole. */
+  /** Records are dense and exact: most API answers fit whole. */
   json: 800,
   /** Changed lines are what was done. */
   diff: 800,
@@ -343,41 +345,44 @@ const kindBudgets: Readonly<Record<ToolKind, number>> = {
   other: 500,
 }
 
-/** What changed something outside cannot be asked again, so it keeps twice as much, and stays whole for three times as many rounds. */
+/**
+ * A result of a call that changed something cannot be obtained again, so it gets twice the tokens and stays whole for three times as many
+ * rounds.
+ */
 const writeFactor = 2
 const writeRounds = 3
 
-/** A failed result keeps so much for its error lines, however tight things are: a message and where it came from. */
+/** Minimum size of a failed result, for its error lines: a message and where it came from. */
 const failedFloor = 80
 
 type BudgetOptions = {
-  /** In place of the defaults, by the name of a tool or by a kind. */
+  /** Replace the defaults, by the name of a tool or by kind. */
   readonly budgets?: Readonly<Record<string, number>>
   /** 1 is normal; less tightens every budget; 0 leaves only markers. */
   readonly scale?: number
 }
 
-/** Tokens that an old result may take. */
+/** Tokens that an old result may have. */
 function budgetOf(
   result: ToolNature & { readonly tool: string; readonly failed: boolean },
   { budgets = {}, scale = 1 }: BudgetOptions,
 ): number {
-  const asked = Object.hasOwn(budgets, result.tool) ? budgets[result.tool] : undefined
+  const ofTool = Object.hasOwn(budgets, result.tool) ? budgets[result.tool] : undefined
   const ofKind = (Object.hasOwn(budgets, result.kind) ? budgets[result.kind] : undefined) ?? kindBudgets[result.kind]
-  const budget = Math.floor((asked ?? ofKind * (result.writes ? writeFactor : 1)) * scale)
+  const budget = Math.floor((ofTool ?? ofKind * (result.writes ? writeFactor : 1)) * scale)
   return result.failed ? Math.max(failedFloor, budget) : budget
 }
 
-/** How many of the newest rounds a result stays whole for. */
+/** Number of newest rounds in which a result stays whole. */
 const wholeRounds = (keepRounds: number, writes: boolean, scale: number): number =>
   writes ? Math.floor(keepRounds * (1 + (writeRounds - 1) * Math.min(1, scale))) : keepRounds
 
-/** A text that says what picture or document stood here: `[image, png, 1024x768, left out]`. */
+/** Describes the image or document that was left out: `[image, png, 1024x768, left out]`. */
 function mediaHandle(part: Part & { readonly type: "image" | "document" }, handle?: string): Part {
   const { media } = part
-  const told =
+  const statedSize =
     media.width !== undefined && media.height !== undefined ? { width: media.width, height: media.height } : undefined
-  const size = part.type === "document" ? undefined : (told ?? inlineImageSize(part.wire ?? ""))
+  const size = part.type === "document" ? undefined : (statedSize ?? inlineImageSize(part.wire ?? ""))
   const words = [
     part.type,
     quoteInMarker(media.mediaType?.replace(/^(?:image|application|text)\//, "") ?? "", 40),

@@ -1,41 +1,44 @@
 import type { Tree } from "./json-tree.ts"
 import { escapeMarkers, headAndTail, leftOut, shareOut } from "./marker.ts"
 
-/** A value with the length of its JSON, so that room is shared out before anything is written. */
+/** A value with the length of its JSON, so that space is divided before anything is written. */
 type Sized = {
   readonly tree: Tree
   readonly length: number
-  /** What it takes at least: texts cut, and of what is inside only what tells it apart. */
+  /** Minimum length: texts cut, and only what identifies the value. */
   readonly least: number
   readonly inner: readonly Sized[]
-  /** Values in it that later turns named. */
+  /** Values in it that later turns mentioned. */
   readonly cited: readonly string[]
-  /** Items of a list that hold such a value and few others of the list do. */
+  /** Items of a list that contain such a value which few other items contain. */
   readonly telling: ReadonlySet<number>
 }
 
-/** Named values that are carried up from one value: more of them would not tell it apart any better. */
+/** Maximum number of mentioned values passed up from one value: more would not identify it any better. */
 const maxCited = 20
 const nothing: ReadonlySet<number> = new Set()
 
-/** What to do with the texts inside: shorten one of several lines, and tell which values matter. */
+/** How to shorten a multi-line text inside, and which values matter. */
 type JsonOptions = {
   readonly prepareText: (text: string) => (maxLength: number) => string
   readonly isCited: (value: string) => boolean
 }
 
-/** An item of a list is shown whole up to so many characters or half of its list, before another is shown in part. */
+/** An item of a list is shown whole up to this many characters or half of its list, before others are shown in part. */
 const wholeItemLength = 600
-/** A text is cut no shorter: what is left should still say what it was. */
+/** Minimum length of a shortened text: it should still say what it was. */
 const minTextLength = 60
-/** The longest marker as a JSON text or field. */
+/** Maximum length of a marker as a JSON text or field. */
 const markerLength = 40
 
-/** Fields that name a record: they are left out last. */
-const naming =
+/** Matches fields that identify a record: they are left out last. */
+const identifyingField =
   /^(?:id|uuid|guid|key|name|title|number|code|status|state|type|path|url|email|error|message|date)$|(?:_id|Id|ID|_number|_code|_status|_date|_name)$/
 
-/** A JSON value in at most about so many characters, without blanks, and still JSON: texts are cut, items of lists left out from the middle, fields last. */
+/**
+ * Returns a function that writes a value as JSON of at most about `maxLength` characters, without blanks: texts are cut, items of lists
+ * left out from the middle, fields last.
+ */
 export function prepareJson(tree: Tree, options: JsonOptions): (maxLength: number) => string {
   const sized = measure(tree, options)
   const prepared = new Map<string, (maxLength: number) => string>()
@@ -60,7 +63,7 @@ function measure(tree: Tree, options: JsonOptions): Sized {
   const names = tree.type === "list" ? 0 : tree.entries.reduce((total, [name]) => total + quote(name).length + 1, 0)
   const length = inner.reduce((total, value) => total + value.length + 1, names) + (inner.length === 0 ? 2 : 1)
   const cited = [...new Set(inner.flatMap((value) => value.cited))].slice(0, maxCited)
-  const telling = tree.type === "list" ? tellingItems(inner) : nothing
+  const telling = tree.type === "list" ? identifyingItems(inner) : nothing
   const isKept = (value: Sized, at: number): boolean =>
     tree.type === "list" ? telling.has(at) : value.cited.length > 0
   const least = inner.reduce(
@@ -70,11 +73,11 @@ function measure(tree: Tree, options: JsonOptions): Sized {
   return { tree, length, least: Math.min(length, least), inner, cited, telling }
 }
 
-/** What the name of a field takes, with what stands around it. */
+/** Length of a field's name with its punctuation. */
 const nameIn = (tree: Tree, at: number): number =>
   1 + (tree.type === "record" ? quote(tree.entries[at]?.[0] ?? "").length + 1 : 0)
 
-function tellingItems(items: readonly Sized[]): ReadonlySet<number> {
+function identifyingItems(items: readonly Sized[]): ReadonlySet<number> {
   const counts = new Map<string, number>()
   for (const { cited } of items) for (const value of cited) counts.set(value, (counts.get(value) ?? 0) + 1)
   const most = Math.max(1, items.length / 3)
@@ -97,13 +100,13 @@ function writeScalar({ tree, length }: Sized, maxLength: number, shortenText: Sh
   if (tree.type !== "scalar") return ""
   if (!tree.quoted) return tree.text
   if (length <= maxLength) return quote(tree.text)
-  // What JSON escapes takes more room than it has characters.
+  // Escaped characters take more space than they count in the text.
   const room = Math.floor((Math.max(minTextLength, maxLength) * tree.text.length) / length)
   const escaped = escapeMarkers(tree.text)
   return JSON.stringify(escaped.includes("\n") ? shortenText(escaped, room) : headAndTail(escaped, room))
 }
 
-/** Which to keep: in the order given, those that there is room for, and one in any case. */
+/** Keeps, in the given order, those that fit, and at least one. */
 function keepFirst(order: readonly number[], costs: readonly number[], room: number): ReadonlySet<number> {
   const kept = new Set<number>()
   let left = room
@@ -147,7 +150,7 @@ function writeRecord({ tree, inner, length }: Sized, maxLength: number, shortenT
   const names = tree.entries.map(([name]) => quote(name))
   const rank = (at: number): number => {
     if ((inner[at]?.cited.length ?? 0) > 0) return 0
-    if (naming.test(tree.entries[at]?.[0].slice(0, 100) ?? "")) return 1
+    if (identifyingField.test(tree.entries[at]?.[0].slice(0, 100) ?? "")) return 1
     return inner[at]?.tree.type === "scalar" ? 2 : 3
   }
   const order = names.map((_, at) => at).sort((a, b) => rank(a) - rank(b) || a - b)

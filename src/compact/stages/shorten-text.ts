@@ -6,24 +6,24 @@ import { escapeMarkers, headAndTail, leftOut, nameHandle, usualMarkerLength } fr
 import { prepareJson } from "./shorten-json.ts"
 import type { ToolKind } from "./tool-kind.ts"
 
-/** How much a line is worth keeping, 0 to 9, by the kind of text it stands in. */
+/** Rates how much each line is worth keeping, from 0 to 9, for one kind of text. */
 type ScoreLines = (lines: readonly string[]) => Uint8Array
 
-/** A line says what it is within so many characters. */
+/** Maximum number of characters per line that are examined. */
 const maxScoredLines = 400
-const seenOf = (line: string): string => (line.length > maxScoredLines ? line.slice(0, maxScoredLines) : line)
+const examinedPart = (line: string): string => (line.length > maxScoredLines ? line.slice(0, maxScoredLines) : line)
 
 const escapeSign = String.fromCharCode(27)
 const colours = new RegExp(`${escapeSign}\\[[\\d;]{0,20}[A-Za-z]`, "g")
 
-/** A terminal's line as a person sees it: without colours, and without what was written over. */
+/** Returns a terminal line as a person sees it: without colours, and without overwritten text. */
 function settleLine(line: string): string {
   const plain = line.includes(escapeSign) ? line.replace(colours, "") : line
   const ended = plain.endsWith("\r") ? plain.slice(0, -1) : plain
   return ended.slice(ended.lastIndexOf("\r") + 1)
 }
 
-/** So many lines of one pattern make the point; more of them would crowd out the rest. */
+/** Maximum number of lines of one pattern: more would crowd out the rest. */
 const maxAlike = 3
 
 const alarm = new RegExp(`\\b${anyOf(words.alarms)}\\b|(?:Error|Exception)\\b|^E {2,}|[✗✕❌]`, "i")
@@ -34,7 +34,7 @@ const ending =
   /\bexit(?:ed)?\b.{0,24}\d|\b\d+ (?:passed|failed|passing|failing|errors?|warnings?|tests?|failures?|files? changed)\b|^\s*(?:Ran \d|OK\b|BUILD |Tests?:|Test Suites:|Total\b|Finished|Done\b|Success|real\s)|\b(?:succeeded|completed)\b/
 const frame = /^\s+(?:at |File "|in |\d+: |#\d+ |from )|^\s+\^|^\s*\.{3} \d+ more/
 
-/** Logs and test reports: what failed with the lines beside it, what was warned of, and how it ended; what passed goes first. */
+/** Logs and test reports: failures with the lines next to them, warnings, and the end; passed tests are dropped first. */
 const scoreLog: ScoreLines = (lines) => {
   const weights = new Uint8Array(lines.length)
   const alike = new Map<string, number>()
@@ -45,7 +45,7 @@ const scoreLog: ScoreLines = (lines) => {
     return seen < maxAlike
   }
   for (let at = 0; at < lines.length; at++) {
-    const line = seenOf(lines[at] ?? "")
+    const line = examinedPart(lines[at] ?? "")
     if (ending.test(line)) raise(weights, at, 8)
     else if (passing.test(line)) continue
     else if (failing.test(line)) raise(weights, at, isNew(line) ? 7 : 3)
@@ -59,7 +59,7 @@ const scoreLog: ScoreLines = (lines) => {
   return weights
 }
 
-/** Diffs: whose file, where in it, and what changed. */
+/** Diffs: file headers, positions, and changed lines. */
 const scoreDiff: ScoreLines = (lines) =>
   Uint8Array.from(lines, (line) => {
     if (/^(?:diff --git |--- |\+\+\+ |Index: |rename |new file|deleted file|\*\*\* (?:Add|Update|Delete) )/.test(line))
@@ -71,11 +71,11 @@ const scoreDiff: ScoreLines = (lines) =>
 const matchedFile = /^([^\s:][^:]{0,250}):\d+[:-]|^([^\s:][^:]{0,250}):/
 const matchCount = /^\s*(?:found|no|total|\d+)\b.{0,80}\b(?:match|result|file|hit)/i
 
-/** Matches of a search: how many there were, then one for each file before a second of any. */
+/** Search matches: the count, then one match per file before a second of any. */
 const scoreMatches: ScoreLines = (lines) => {
   const files = new Map<string, number>()
   return Uint8Array.from(lines, (whole) => {
-    const line = seenOf(whole)
+    const line = examinedPart(whole)
     if (matchCount.test(line)) return 8
     if (line.trim() === "" || line === "--") return 0
     const found = matchedFile.exec(line)
@@ -91,7 +91,7 @@ const scoreMatches: ScoreLines = (lines) => {
 const scoreList: ScoreLines = (lines) => {
   const folders = new Set<string>()
   return Uint8Array.from(lines, (whole) => {
-    const line = seenOf(whole)
+    const line = examinedPart(whole)
     const folder = line.slice(0, line.lastIndexOf("/") + 1)
     if (folder === "" || folders.has(folder)) return /:$/.test(line) ? 3 : 0
     folders.add(folder)
@@ -99,7 +99,7 @@ const scoreList: ScoreLines = (lines) => {
   })
 }
 
-/** The number before a line of a file, as `cat -n`, editors and agents print it. */
+/** Matches the number before a line of a file, as `cat -n`, editors and agents print it. */
 const lineNumber = /^\s{0,10}(\d{1,7})(?:\t|→|:(?!\d\d\b)|\||\s{2})/
 
 const opening = new RegExp(`^\\s{0,12}(?:${anyOf(words.modifiers)} )*${anyOf(words.declarations)}\\s`)
@@ -109,49 +109,49 @@ const method =
   /^\s{1,8}(?!(?:if|for|while|switch|catch|return|else|with)\b)(?:[\w<>[\]]+ ){0,4}[\w$]+\([^;{}]{0,200}\)[^;{}]{0,80}\{\s*$/
 const heading = /^#{1,4} \S|^(?:=|-){4,}$|^\S.{0,80}:$|^\[[\w. -]{1,60}\]$/
 
-/** Files: the lines that open a function, a class, a heading. */
+/** Files: lines that start a function, a class or a heading. */
 const scoreFile: ScoreLines = (lines) =>
   Uint8Array.from(lines, (whole, at) => {
-    const line = seenOf(whole).replace(lineNumber, "")
+    const line = examinedPart(whole).replace(lineNumber, "")
     if (opening.test(line) || bound.test(line) || method.test(line) || heading.test(line)) return 4
     return at === 0 ? 5 : 0
   })
 
-/** Prose and what we cannot tell: headings and the first line. */
+/** Prose and unknown text: headings and the first line. */
 const scoreProse: ScoreLines = (lines) =>
-  Uint8Array.from(lines, (whole, at) => (at === 0 ? 5 : heading.test(seenOf(whole)) ? 3 : 0))
+  Uint8Array.from(lines, (whole, at) => (at === 0 ? 5 : heading.test(examinedPart(whole)) ? 3 : 0))
 
-/** A weight can only grow; outside the text there is nothing to weigh. */
+/** Raises the weight of a line; indexes outside the text are ignored. */
 function raise(weights: Uint8Array, at: number, weight: number): void {
   if (at >= 0 && at < weights.length && (weights[at] ?? 0) < weight) weights[at] = weight
 }
 
-/** What is known of the text of a result. */
+/** What is known about the text of a result. */
 export type TextSource = {
   readonly kind: ToolKind
   readonly failed: boolean
   readonly interest: Interest
   readonly handle?: string
-  /** What the reader can do to see the rest, said in the last marker. */
+  /** What the reader can do to see the rest; added to the last marker. */
   readonly advice?: string
-  /** Keep beginning and end and what the call asked about, rather than the lines that tell most wherever they stand. */
+  /** True to keep the beginning, the end and what the call asked about instead of the most important lines. */
   readonly wholeEnds?: true
 }
 
-/** Counts of one text at most: the first guess is by proportion, and each count corrects the next. */
+/** Maximum number of token counts per text: the first guess is proportional, and each count corrects the next. */
 const maxTries = 5
-/** A guess aims a little below the mark, because what is kept is denser than what goes. */
+/** Guesses aim slightly below the budget, because what is kept is denser than what is dropped. */
 const caution = 0.95
-/** Less of the budget used than this is worth one more try. */
+/** If less than this share of the budget is used, another try is worth it. */
 const wellUsed = 0.75
 
-/** Tokens of a budget in which advice would take the place of what it is about. */
+/** Minimum budget for advice, which would otherwise replace the content. */
 const adviceBudget = 96
 
-/** Characters weighed line by line from either end of a text; what lies between goes first in any case. */
+/** Number of characters at either end of a text that are rated line by line; the middle between them is always dropped. */
 const maxWeighedPerEnd = 250_000
 
-/** Shorten a text to a budget in tokens by what it is: JSON stays JSON, of lines the telling ones stay. Nothing where it cannot be done. */
+/** Shortens a text to a token budget by its type: JSON stays JSON; of lines the most important stay. Undefined if that is impossible. */
 export function shortenText(
   text: string,
   sizes: { readonly tokens: number; readonly budget: number },
@@ -177,12 +177,13 @@ export function shortenText(
   return fitting.text === "" ? undefined : fitting.text
 }
 
+/** A text prepared for shortening to any length. */
 type Prepared = { readonly shorten: (maxLength: number) => string; readonly handle: string | undefined }
 
-/** A text is shortened again for a little less where it came out too large. */
+/** Cache of the last text: it is shortened again for slightly less if it came out too large. */
 const prepared = new WeakMap<TextSource, { readonly text: string; readonly made: Prepared }>()
 
-/** Look at a text once; then it can be shortened to any length. Inside JSON a handle is written as JSON writes it. */
+/** Analyzes a text once, so that it can be shortened to any length. Inside JSON a handle is escaped. */
 function prepareText(text: string, source: TextSource): Prepared {
   const known = prepared.get(source)
   if (known?.text === text) return known.made
@@ -210,13 +211,13 @@ function prepareLines(text: string, { kind, failed, interest, wholeEnds }: TextS
   const weights = wholeEnds === true ? new Uint8Array(lines.length) : scoreOfOutput(lines, kind)(lines)
   if (failed && wholeEnds !== true) {
     for (const [at, weight] of scoreLog(lines).entries()) raise(weights, at, weight)
-    for (const [at, line] of lines.entries()) if (failureLine.test(seenOf(line))) raise(weights, at, maxWeight)
+    for (const [at, line] of lines.entries()) if (failureLine.test(examinedPart(line))) raise(weights, at, maxWeight)
   }
   citeLines(lines, weights, interest)
   return (maxLength) => keepLines({ lines, weights, hidden }, maxLength)
 }
 
-/** The lines of a text, without the middle of a huge one: only counted, and where they stood. */
+/** Returns the lines of a text; for a huge one without its middle, of which only the count and position are kept. */
 function windowOf(text: string): { readonly lines: readonly string[]; readonly hidden: Hidden } {
   const from = text.lastIndexOf("\n", maxWeighedPerEnd)
   const to = text.indexOf("\n", text.length - maxWeighedPerEnd)
@@ -228,48 +229,48 @@ function windowOf(text: string): { readonly lines: readonly string[]; readonly h
   return { lines: [...head, ...text.slice(to + 1).split("\n")], hidden: { before: head.length, count } }
 }
 
-/** Lines looked at to tell what a text is: enough to get past a header, few enough to cost nothing. */
+/** Number of lines examined to classify a text: enough to get past a header, few enough to be cheap. */
 const sampledLines = 120
 
-/** A text is of a shape when more than this share of its lines are. */
-const enough = 0.5
+/** A text has a type if more than this share of its lines do. */
+const majority = 0.5
 
 const scoreOfKind: Readonly<Record<ToolKind, ScoreLines>> = {
   ...{ read: scoreFile, search: scoreMatches, shell: scoreLog, test: scoreLog, web: scoreProse },
   ...{ json: scoreProse, diff: scoreDiff, list: scoreList, other: scoreProse },
 }
 
-/** How to weigh the lines of an output: by what they look like, and where that says nothing by the kind of the tool. */
+/** Returns how to rate the lines of an output: by what they look like, and if that is unclear by the kind of the tool. */
 function scoreOfOutput(lines: readonly string[], kind: ToolKind): ScoreLines {
   const sample = lines.slice(0, sampledLines).filter((line) => line.trim() !== "")
   const share = (pattern: RegExp): number =>
     sample.filter((line) => pattern.test(line.slice(0, 300))).length / sample.length
-  if (sample.some((line) => /^@@ -\d|^diff --git /.test(line)) && share(/^(?:[-+ @]|diff |index )/) > enough)
+  if (sample.some((line) => /^@@ -\d|^diff --git /.test(line)) && share(/^(?:[-+ @]|diff |index )/) > majority)
     return scoreDiff
-  if (share(lineNumber) > enough) return scoreFile
-  if (share(/^(?!\d)[^\s:]{1,250}:\d+[:-]/) > enough) return scoreMatches
-  if (kind === "other" && share(/^\[?\d{4}-\d\d-\d\d|^\[?\d\d:\d\d|\b(?:INFO|DEBUG|WARN|ERROR)\b|^\s+at /) > enough)
+  if (share(lineNumber) > majority) return scoreFile
+  if (share(/^(?!\d)[^\s:]{1,250}:\d+[:-]/) > majority) return scoreMatches
+  if (kind === "other" && share(/^\[?\d{4}-\d\d-\d\d|^\[?\d\d:\d\d|\b(?:INFO|DEBUG|WARN|ERROR)\b|^\s+at /) > majority)
     return scoreLog
-  if (kind === "other" && share(/^\S*[/\\]\S*$/) > enough) return scoreList
+  if (kind === "other" && share(/^\S*[/\\]\S*$/) > majority) return scoreList
   return scoreOfKind[kind]
 }
 
-/** What makes a line of one result worth keeping beside what it says. */
+/** What makes a line of a result worth keeping, apart from its content. */
 type Interest = {
   readonly mentions: Mentions
-  /** The position of the result's message: what was said after it counts. */
+  /** Index of the result's message: only what was said after it counts. */
   readonly after: number
   /** Words of what is to be done next, in lower case. */
   readonly focus: ReadonlySet<string>
 }
 
-/** Characters of a line that are searched for names. */
+/** Maximum number of characters of a line that are searched for names. */
 const maxSeen = 1_000
 
-/** A word or line that stands in more places than this tells none of them apart. */
-const maxTelling = 4
+/** Maximum number of lines with the same word or text: in more it does not identify any of them. */
+const maxOccurrences = 4
 
-/** Raise the lines that later turns quoted, numbered or named something of, and those about the focus. */
+/** Raises the lines that later turns quoted, referred to by number or mentioned something of, and those about the focus. */
 function citeLines(lines: readonly string[], weights: Uint8Array, { mentions, after, focus }: Interest): void {
   const named = new Map<string, number[]>()
   const quoted = new Map<string, number[]>()
@@ -284,8 +285,8 @@ function citeLines(lines: readonly string[], weights: Uint8Array, { mentions, af
     })
   }
   for (const found of quoted.values())
-    if (found.length <= maxTelling) for (const at of found) raiseWithContext(weights, at, 8)
-  for (const found of named.values()) if (found.length <= maxTelling) for (const at of found) raise(weights, at, 6)
+    if (found.length <= maxOccurrences) for (const at of found) raiseWithContext(weights, at, 8)
+  for (const found of named.values()) if (found.length <= maxOccurrences) for (const at of found) raise(weights, at, 6)
 }
 
 function note(places: Map<string, number[]>, word: string, at: number): void {
@@ -300,24 +301,28 @@ function raiseWithContext(weights: Uint8Array, at: number, weight: number): void
   raise(weights, at + 1, 3)
 }
 
-/** A line of a shortened text is no longer than this or a third of the text: long enough for any line that a person wrote. */
+/** Maximum length of a line in a shortened text, or a third of the text if that is more: enough for any line that a person wrote. */
 const minCutLength = 200
 
-/** What weights run up to. */
+/** The highest weight. */
 const maxWeight = 9
 
-/** A gap costs more than its marker's characters: signs and numbers take more tokens than words, and a torn text reads badly. */
+/**
+ * Cost of a gap in characters. More than the marker's length, because its punctuation and digits take more tokens than words, and gaps make
+ * a text hard to read.
+ */
 const gapCost = usualMarkerLength + 12
 
-/** Lines that are not at hand: how many, and before which of the others they stood. */
+/** Lines that are only counted: how many, and the index of the line that follows them. */
 type Hidden = { readonly before: number; readonly count: number }
 const nothingHidden: Hidden = { before: -1, count: 0 }
 
 type WeighedLines = { readonly lines: readonly string[]; readonly weights: Uint8Array; readonly hidden: Hidden }
 
+/** The lines chosen so far; `add` returns false if the line does not fit. */
 type Choice = { readonly kept: Uint8Array; readonly add: (line: number) => boolean }
 
-/** Keeps account of the lines chosen and of the markers that the gaps between them will take. */
+/** Tracks the chosen lines and the space that the markers for the gaps between them will take. */
 function chooseLines(costs: Float64Array, maxLength: number): Choice {
   const kept = new Uint8Array(costs.length)
   let used = gapCost
@@ -337,7 +342,7 @@ function chooseLines(costs: Float64Array, maxLength: number): Choice {
   }
 }
 
-/** From both ends to the middle. */
+/** Yields the items from both ends to the middle. */
 function* fromBothEnds(lines: readonly number[]): Generator<number> {
   for (let first = 0, last = lines.length - 1; first <= last; first++, last--) {
     yield lines[first] ?? 0
@@ -345,7 +350,7 @@ function* fromBothEnds(lines: readonly number[]): Generator<number> {
   }
 }
 
-/** Fill what room is left from the head and the tail, two to one, without a hole. */
+/** Fills the remaining space from the head and the tail, two to one, without a gap. */
 function fillEnds(total: number, { add }: Choice): void {
   let head = 0
   let tail = total - 1
@@ -359,8 +364,8 @@ function fillEnds(total: number, { add }: Choice): void {
 }
 
 /**
- * The heaviest lines in their own order, in at most about `maxLength` characters. Of lines of one weight the middle goes first; lines of
- * no weight only fill the ends. Every gap says how many lines it took.
+ * Keeps the lines of the highest weight, in their original order, in at most about `maxLength` characters. Among equal weights the middle
+ * is dropped first; lines without weight only fill the ends. Every gap says how many lines it replaced.
  */
 function keepLines({ lines, weights, hidden }: WeighedLines, maxLength: number): string {
   const cut = Math.max(minCutLength, Math.floor(maxLength / 3))
@@ -391,7 +396,7 @@ function writeLines(
     let cost = 0
     for (; end < lines.length && kept[end] === 0; end++) cost += costs[end] ?? 0
     const unseen = hidden.count > 0 && hidden.before >= at && hidden.before <= end ? hidden.count : 0
-    // A marker never stands for less than it takes.
+    // A marker never replaces less than its own length.
     if (unseen === 0 && cost <= gapCost) for (; at < end; at++) written.push(lines[at] ?? "")
     else written.push(leftOut(end - at + unseen, "line"))
     at = end

@@ -1,16 +1,16 @@
 import type { Group } from "../../message/group.ts"
 
-/** Keep the newest and nothing else: what was said last is most likely what is being worked on. */
+/** Keeps only the newest groups: what was said last is most likely what is being worked on. */
 const recency: Strategy = ({ groups, roomTokens }) => takeWhileFits(groups, roomTokens, "newest")
 
-/** Keep a beginning and an end, each within its share of the room; what the beginning leaves over goes to the end. */
+/** Keeps a beginning and an end, each within its share; what the beginning leaves over goes to the end. */
 const headTail: Strategy = ({ groups, roomTokens, options }) => {
   const head = takeWhileFits(groups, roomTokens * options.headShare, "oldest")
   const tail = takeWhileFits(groups, roomTokens - groupTokens(groups, head), "newest")
   return new Set([...head, ...tail])
 }
 
-/** Keep what people and model said and the newest tool rounds; the older rounds go first, and only then the oldest words. */
+/** Keeps messages and the newest tool rounds; older rounds are dropped first, and only then the oldest messages. */
 const toolRounds: Strategy = (choice) => {
   const { groups, roomTokens, options } = choice
   const rounds = [...groups.keys()].filter((at) => groups[at]?.group.type === "tool-round")
@@ -22,10 +22,10 @@ const toolRounds: Strategy = (choice) => {
   return new Set([...newest].filter((at) => !old.has(at)))
 }
 
-/** The task may take this much of the room: beyond that it crowds out the work on it. */
+/** Maximum share for the task message: a larger one would crowd out the work. */
 const goalShare = 0.25
 
-/** Drop the oldest until the rest fits, but not the message that opened the work, unless it is out of proportion. */
+/** Drops the oldest groups until the rest fits, but not the user's first message unless it is too large. */
 const oldestDrop: Strategy = (choice) => {
   const first = choice.groups.findIndex(({ group }) => group.type === "user")
   const goal = choice.groups[first]
@@ -35,7 +35,7 @@ const oldestDrop: Strategy = (choice) => {
   return new Set([first, ...takeWhileFits(groups, choice.roomTokens - goal.tokens, "newest")])
 }
 
-/** Drop from the middle outwards: the beginning has the task and the end has the work. */
+/** Drops groups from the middle outwards: the beginning has the task and the end has the work. */
 const middleDrop: Strategy = ({ groups, roomTokens }) => {
   const kept = new Set(groups.keys())
   let left = groupTokens(groups, kept)
@@ -51,16 +51,16 @@ const middleDrop: Strategy = ({ groups, roomTokens }) => {
   return kept
 }
 
-/** What the shape of a conversation says about how to shorten it. */
+/** Features of a conversation that decide which groups to drop. */
 export type Shape = {
-  /** How much of it has to go. */
+  /** Share that has to be dropped. */
   readonly compression: number
   readonly groups: number
-  /** What the newest fifth of the groups takes of the whole. */
+  /** Share of the newest fifth of the groups in the tokens. */
   readonly recentShare: number
-  /** Is one group larger than a fifth of the whole? */
+  /** True if one group is larger than a fifth of the whole. */
   readonly longGroup: boolean
-  /** How many groups are tool rounds or the system's words. */
+  /** Share of groups that are tool rounds or system messages. */
   readonly toolShare: number
 }
 
@@ -77,7 +77,7 @@ export function conversationShape({ groups, roomTokens }: Pick<Choice, "groups" 
   }
 }
 
-/** The decision table, first row that fits. The figures mark off the plain cases; what lies between is tried both ways. */
+/** The decision table; the first matching row counts. The thresholds cover the clear cases; in between both are tried. */
 export function chooseByShape(shape: Shape): "middle-drop" | "oldest-drop" | "try-both" {
   if (shape.compression <= 0.3 && shape.groups <= 40) return "middle-drop"
   if (shape.compression >= 0.7 && shape.groups >= 100) return "oldest-drop"
@@ -85,7 +85,7 @@ export function chooseByShape(shape: Shape): "middle-drop" | "oldest-drop" | "tr
   return shape.recentShare >= 0.5 || isMostlyTools ? "middle-drop" : "try-both"
 }
 
-/** Decide by shape; where that leaves it open, try both and take the better score of tokens gone and groups kept. */
+/** Decides by shape; if that is undecided, tries both and takes the one with the better score for tokens dropped and groups kept. */
 const hybrid: Strategy = (choice) => {
   const pick = chooseByShape(conversationShape(choice))
   if (pick === "middle-drop") return middleDrop(choice)
@@ -110,16 +110,16 @@ export type StrategyName =
   | "tool-rounds"
   | "hybrid"
 
-/** How a strategy goes about it: whether older tool results are shortened first, and how groups are chosen then. */
+/** How a strategy works: whether older tool results are shortened first, and how groups are then chosen. */
 export type StrategyEntry = {
   readonly select: Strategy
-  /** `none`: groups go whole. `even`: all older results to their budgets. `aged`: the older, the tighter. */
+  /** `none`: groups are dropped whole. `even`: all older results are shortened to their budgets. `aged`: the older half to the minimum. */
   readonly micro: "none" | "even" | "aged"
-  /** Do the oldest go first? Then the newest of those that go may show a part of its results. */
+  /** Set if the oldest groups are dropped first, so that the newest dropped one may be shown in part. */
   readonly showsPart?: true
 }
 
-/** Every strategy by name. They differ in what stays verbatim; what goes leaves a digest behind in all of them. */
+/** All strategies by name. They differ in what stays verbatim; all of them replace what is dropped by a digest. */
 export const strategies: Readonly<Record<StrategyName, StrategyEntry>> = {
   staged: { select: recency, micro: "even", showsPart: true },
   hierarchical: { select: recency, micro: "aged", showsPart: true },
@@ -131,15 +131,15 @@ export const strategies: Readonly<Record<StrategyName, StrategyEntry>> = {
   hybrid: { select: hybrid, micro: "even" },
 }
 
-/** A group with what it takes, and whether it stays in any case: the latest user message, what is pending, the system's own words. */
+/** A group with its size, and whether it always stays: the latest user message, pending calls, system messages. */
 export type SizedGroup = { readonly group: Group; readonly tokens: number; readonly mandatory: boolean }
 
 export type StrategyOptions = {
-  /** How many of the newest tool rounds are kept before anything else is. */
+  /** Number of newest tool rounds that are kept before anything else. */
   readonly keepRounds: number
-  /** The beginning's share of the room, where beginning and end are kept. */
+  /** Share of the beginning, if beginning and end are kept. */
   readonly headShare: number
-  /** What an undecided hybrid weighs its candidates by. */
+  /** Weights of the score by which an undecided hybrid chooses. */
   readonly weights: { readonly reduction: number; readonly retention: number }
 }
 
@@ -149,17 +149,17 @@ export const defaultStrategyOptions: StrategyOptions = {
   weights: { reduction: 0.6, retention: 0.4 },
 }
 
-/** What a strategy chooses from. `roomTokens` is for the groups that are not mandatory. */
+/** Input of a strategy. `roomTokens` is for the groups that are not mandatory. */
 export type Choice = {
   readonly groups: readonly SizedGroup[]
   readonly roomTokens: number
   readonly options: StrategyOptions
 }
 
-/** Chooses which groups stay, by index. It never splits one, and the mandatory ones stay whatever it says. */
+/** Chooses which groups stay, by index. It never splits one, and mandatory groups stay in any case. */
 export type Strategy = (choice: Choice) => ReadonlySet<number>
 
-/** The groups from newest to oldest, or the other way, while they fit; the first that does not ends it, so that what stays is one stretch. */
+/** Takes groups from the newest or oldest end while they fit; stops at the first that does not, so that what stays is contiguous. */
 function takeWhileFits(
   groups: readonly SizedGroup[],
   roomTokens: number,
@@ -176,7 +176,7 @@ function takeWhileFits(
   return kept
 }
 
-/** What the groups of a choice take, the mandatory ones left out. */
+/** Tokens of the kept groups without the mandatory ones. */
 export function groupTokens(groups: readonly SizedGroup[], kept: ReadonlySet<number>): number {
   let sum = 0
   for (const at of kept) {

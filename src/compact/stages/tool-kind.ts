@@ -5,40 +5,40 @@ import { createPerObject } from "../../message/recall.ts"
 import { isObject } from "../../wire/json.ts"
 import toolWords from "./tool-words.json" with { type: "json" }
 
-/** What sort of output a tool gives, and so how much of it is worth keeping and which of its lines. */
+/** What sort of output a tool gives, which decides how much of it, and which lines, are worth keeping. */
 export type ToolKind = "read" | "search" | "shell" | "test" | "web" | "json" | "diff" | "list" | "other"
 
 export type ToolNature = {
   readonly kind: ToolKind
-  /** It may have changed something outside: a file, a booking, a mail that is gone. */
+  /** True if the call may have changed something outside: a file, a booking, a sent mail. */
   readonly writes: boolean
 }
 
-/** In the order in which they are asked: the more telling word first. */
+/** In the order in which they are tried: more specific words first. */
 const kindWords = wordSetsOf(toolWords.kinds)
 
-/** What changes files, as its words say, or shows them when it is given nothing to put in. */
+/** Tool names that change a file or, without content arguments, show it. */
 const editWords = wordSet(toolWords.edit)
 const writeWords = wordSet(toolWords.write)
-/** Fields that carry what is put in, or what is taken out for it. */
+/** Matches arguments with the content to insert or replace. */
 const contentFields = new RegExp(`^${anyOf(toolWords.contentFields)}$`, "i")
 
-/** Of a longer name only the start is read. */
+/** Maximum number of characters of a tool name that are read. */
 const maxToolName = 200
 
-/** The shell command in a call's input: one text, or a list of words as in `["bash", "-lc", "ls"]`. */
+/** Returns the shell command in a call's input: a string, or a list of words as in `["bash", "-lc", "ls"]`. */
 export function commandOf(input: unknown): string | undefined {
   if (typeof input === "string") return input
   if (!isObject(input)) return undefined
-  const told = input.command ?? input.cmd ?? input.script ?? input.code
-  if (typeof told === "string") return told
-  if (!Array.isArray(told)) return undefined
-  const words = told.filter((word) => typeof word === "string")
+  const command = input.command ?? input.cmd ?? input.script ?? input.code
+  if (typeof command === "string") return command
+  if (!Array.isArray(command)) return undefined
+  const words = command.filter((word) => typeof word === "string")
   const shell = /(?:^|\/)(?:ba|z|da)?sh$/.test(words[0] ?? "") && words[1]?.startsWith("-") === true
   return (shell ? words.slice(2) : words).join(" ")
 }
 
-/** What a tool does, told by its name and by what it was asked. */
+/** Classifies a tool call by the tool's name and its input. */
 export function toolNature(tool: string, input: unknown): ToolNature {
   const words = nameWords(tool.slice(0, maxToolName))
   const kind = kindWords.find(([, known]) => words.some((word) => known.has(word)))?.[0] ?? "other"
@@ -53,26 +53,26 @@ export function toolNature(tool: string, input: unknown): ToolNature {
   if (words.some((word) => writeWords.has(word)) || /^(?:create|write|insert|str_replace|undo_edit|delete)$/.test(verb))
     return { kind: kind === "read" || kind === "list" || kind === "search" ? "other" : kind, writes: true }
   if (words.some((word) => editWords.has(word))) {
-    const puts = !isObject(input) || Object.keys(input).some((field) => contentFields.test(field))
-    return puts ? { kind: kind === "diff" ? "diff" : "other", writes: true } : { kind: "read", writes: false }
+    const hasContent = !isObject(input) || Object.keys(input).some((field) => contentFields.test(field))
+    return hasContent ? { kind: kind === "diff" ? "diff" : "other", writes: true } : { kind: "read", writes: false }
   }
   return { kind, writes: false }
 }
 
-/** The same of a call, read once. */
+/** The same for a call part, cached. */
 export const callNature = createPerObject(({ tool, input }: ToolCallPart): ToolNature => toolNature(tool, input))
 
-/** A command says what it does in its first words; a longer one is a script, and scripts may do anything. */
+/** Maximum number of characters of a command that are examined; a longer one is a script, which may do anything. */
 const maxSeen = 2_000
 
-/** What writes although the command before it only reads. */
+/** Matches what writes even though the command before it only reads. */
 const writing =
   />(?!\s*(?:&|\/dev\/null))|\btee\b|\bsed -i|\bfind\b.{0,400}-(?:delete|exec(?:dir)? +(?!echo|cat|grep|ls|head|tail|wc|stat|file))|\bcurl\b.{0,400}(?:-X ?(?:POST|PUT|PATCH|DELETE)|--data|-d )|\bxargs\b.{0,40}\brm\b/
 
-/** A text in quotes is one word, whatever signs it holds. */
+/** Matches a quoted text, which is one word whatever characters it contains. */
 const quoted = /'[^'\n]{0,600}'|"(?:[^"\\\n$`]|\\.){0,600}"/g
 
-/** What a shell command does, by the first words of each of its steps: its kind, and whether it can change anything. */
+/** Classifies a shell command by the first words of each of its steps: its kind, and whether it can change anything. */
 function commandNature(command: string): ToolNature {
   const seen = command.slice(0, maxSeen)
   const steps = seen
@@ -82,13 +82,13 @@ function commandNature(command: string): ToolNature {
     .filter((step) => step !== "")
   const kinds = steps.map(stepKind)
   const writes = command.length > maxSeen || kinds.includes(undefined) || writing.test(seen)
-  const told = kinds.find((kind): kind is ToolNature["kind"] => kind !== "idle" && kind !== undefined)
-  // What runs tests writes caches at most, wherever its output is piped to.
+  const firstKind = kinds.find((kind): kind is ToolNature["kind"] => kind !== "idle" && kind !== undefined)
+  // A test run writes caches at most, wherever its output is piped to.
   if (kinds.includes("test")) return { kind: "test", writes: false }
-  return { kind: writes || told === undefined ? "shell" : told, writes }
+  return { kind: writes || firstKind === undefined ? "shell" : firstKind, writes }
 }
 
-/** What one step of a command does, by its first words; the first that fits. */
+/** Kinds of a command's step by its first words; the first match counts. */
 const stepKinds: readonly (readonly [ToolNature["kind"] | "idle", RegExp])[] = [
   ["diff", /^git (?:-\S+ )*(?:diff|show|log|blame|stash show)\b|^diff\b/],
   ["search", /^(?:grep|egrep|fgrep|rg|ag|ack|git grep|find|fd|locate|which|whereis|Select-String)\b/],

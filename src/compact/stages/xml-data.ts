@@ -1,21 +1,21 @@
-/** Longer answers are pages rather than data. */
+/** Maximum length: longer texts are pages rather than data. */
 const maxLength = 20_000
-/** Deeper than any answer of a service. */
+/** Maximum depth: no answer of a service is deeper. */
 const maxDepth = 24
 
 const piece = /<(\/?)([A-Za-z_][\w:.-]*)((?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>|([^<]+)/y
 const attribute = /([\w:.-]+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/g
 const isPage = /<(?:!doctype|html|head|body|div|span|table|script|style|a|p|br|ul|ol|li|h[1-6]|img|svg)[\s/>]/i
-const names: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }
+const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }
 
 const plainText = (text: string): string =>
-  text.replace(/&(amp|lt|gt|quot|apos);/g, (whole, name: string) => names[name] ?? whole)
+  text.replace(/&(amp|lt|gt|quot|apos);/g, (whole, name: string) => entities[name] ?? whole)
 
 type Element = { readonly name: string; readonly fields: Map<string, unknown[]>; text: string }
 
 /**
- * The answer of a service in XML as the JSON that would say the same: attributes and elements are fields, those of one name a list.
- * Nothing where the text is anything but one well-formed element with others or attributes in it, or where it is a page.
+ * Converts a service's XML answer to JSON: attributes and elements become fields, repeated ones a list. Undefined if the text is not
+ * exactly one well-formed element with elements or attributes in it, or if it is a page.
  */
 export function xmlAsJson(text: string): string | undefined {
   const trimmed = text.trim().replace(/^<\?xml[^>]{0,200}\?>\s*/, "")
@@ -53,11 +53,11 @@ const put = ({ fields }: Element, key: string, value: unknown): void =>
   void fields.set(key, [...(fields.get(key) ?? []), value])
 
 function elementValue({ fields, text }: Element): unknown {
-  const said = plainText(text.trim())
-  if (fields.size === 0) return said
-  const own = [...fields].map(([key, values]): readonly [string, unknown] => [
+  const content = plainText(text.trim())
+  if (fields.size === 0) return content
+  const entries = [...fields].map(([key, values]): readonly [string, unknown] => [
     key,
     values.length === 1 ? values[0] : values,
   ])
-  return Object.fromEntries(said === "" ? own : [...own, ["text", said]])
+  return Object.fromEntries(content === "" ? entries : [...entries, ["text", content]])
 }

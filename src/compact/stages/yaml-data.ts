@@ -1,45 +1,49 @@
-/** Longer answers are files rather than data. */
+/** Maximum length: longer texts are files rather than data. */
 const maxLength = 20_000
-/** Fewer lines are a remark. */
+/** Minimum number of lines: fewer are a remark. */
 const leastLines = 3
 
 const entry = /^([A-Za-zÀ-ÿ_][\w./À-ÿ-]{0,60}|"[^"]{1,60}"):(?: (.*))?$/
-/** Answers of services open with one of these, or hold fields inside fields; what only lists words and values may be any print-out. */
-const opensAnswer = /^(?:---\s*\n)?(?:ok|status|state|result|success|error|id|code|estado|stato|statut)\s?:/
-const nests = /^[\w./À-ÿ-]{1,60}:\s*\n {1,8}\S/m
+/** Match how services' answers start, and fields inside fields. Other lists of words and values may be any output. */
+const answerStart = /^(?:---\s*\n)?(?:ok|status|state|result|success|error|id|code|estado|stato|statut)\s?:/
+const nestedFields = /^[\w./À-ÿ-]{1,60}:\s*\n {1,8}\S/m
 
 type Line = { readonly indent: number; readonly text: string }
-type Read<Value> = { readonly value: Value; readonly next: number }
+type ParseResult<Value> = { readonly value: Value; readonly next: number }
 
 /**
- * The answer of a service in YAML as the JSON that would say the same: the plain part of it that services write, with fields by indentation,
- * lists, quoted words and what stands in braces. Nothing where any line is something else.
+ * Converts a service's YAML answer to JSON. Supports the simple subset that services write: fields by indentation, lists, quoted words, and
+ * braces. Undefined if any line is something else.
  */
 export function yamlAsJson(text: string): string | undefined {
   const trimmed = text.trim()
   if (trimmed.length > maxLength || !entry.test(trimmed.slice(0, 200).split("\n", 1)[0] ?? "")) return undefined
-  if (!opensAnswer.test(trimmed) && !nests.test(trimmed)) return undefined
+  if (!answerStart.test(trimmed) && !nestedFields.test(trimmed)) return undefined
   const lines = linesOf(trimmed)
   if (lines === undefined || lines.length < leastLines) return undefined
   const read = readFields(lines, 0, 0)
   return read === undefined || read.next !== lines.length ? undefined : JSON.stringify(read.value)
 }
 
-/** The lines that say something; nothing if one is indented by a tab. */
+/** Returns the lines with content; undefined if one is indented by a tab. */
 function linesOf(text: string): readonly Line[] | undefined {
   const lines: Line[] = []
   for (const line of text.split("\n")) {
-    const said = line.replace(/(?<=[:,\]}]) +# [^"']*$/, "").trimEnd()
-    if (said === "" || said === "---" || /^\s*#/.test(said)) continue
-    const indent = said.length - said.trimStart().length
-    if (said.slice(0, indent).includes("\t")) return undefined
-    lines.push({ indent, text: said.slice(indent) })
+    const content = line.replace(/(?<=[:,\]}]) +# [^"']*$/, "").trimEnd()
+    if (content === "" || content === "---" || /^\s*#/.test(content)) continue
+    const indent = content.length - content.trimStart().length
+    if (content.slice(0, indent).includes("\t")) return undefined
+    lines.push({ indent, text: content.slice(indent) })
   }
   return lines
 }
 
-/** The fields that stand at one indentation. */
-function readFields(lines: readonly Line[], from: number, indent: number): Read<Record<string, unknown>> | undefined {
+/** Parses the fields at one indentation. */
+function readFields(
+  lines: readonly Line[],
+  from: number,
+  indent: number,
+): ParseResult<Record<string, unknown>> | undefined {
   const fields: Record<string, unknown> = {}
   let at = from
   while (at < lines.length && lines[at]?.indent === indent) {
@@ -53,38 +57,38 @@ function readFields(lines: readonly Line[], from: number, indent: number): Read<
   return at === from || (lines[at]?.indent ?? 0) > indent ? undefined : { value: fields, next: at }
 }
 
-/** What stands behind a key: on its line, or below it. */
-function valueAt(lines: readonly Line[], at: number, indent: number, given: string): Read<unknown> | undefined {
-  const said = given.trim()
+/** Parses the value after a key: on its line, or below it. */
+function valueAt(lines: readonly Line[], at: number, indent: number, given: string): ParseResult<unknown> | undefined {
+  const value = given.trim()
   const below = lines[at + 1]
-  if (/^[|>][+-]?$/.test(said)) return readBlock(lines, at + 1, indent)
-  if (said !== "") return { value: scalarOf(said), next: at + 1 }
+  if (/^[|>][+-]?$/.test(value)) return readBlock(lines, at + 1, indent)
+  if (value !== "") return { value: scalarOf(value), next: at + 1 }
   if (below === undefined || below.indent < indent) return { value: null, next: at + 1 }
   if (below.text === "-" || below.text.startsWith("- ")) return readList(lines, at + 1, below.indent)
   return below.indent > indent ? readFields(lines, at + 1, below.indent) : { value: null, next: at + 1 }
 }
 
-function readBlock(lines: readonly Line[], from: number, indent: number): Read<string> {
+function readBlock(lines: readonly Line[], from: number, indent: number): ParseResult<string> {
   let at = from
   while ((lines[at]?.indent ?? 0) > indent) at++
   const words = lines.slice(from, at).map(({ text }) => text)
   return { value: words.join("\n"), next: at }
 }
 
-/** The items of a list, each a value or the fields that begin on its line. */
-function readList(lines: readonly Line[], from: number, indent: number): Read<readonly unknown[]> | undefined {
+/** Parses the items of a list, each a value or fields that start on its line. */
+function readList(lines: readonly Line[], from: number, indent: number): ParseResult<readonly unknown[]> | undefined {
   const items: unknown[] = []
   let at = from
   for (let line = lines[at]; line?.indent === indent && /^-(?: |$)/.test(line.text); line = lines[at]) {
-    const said = line.text.slice(1).trimStart()
-    const inner = indent + line.text.length - said.length
-    if (!entry.test(said)) {
-      items.push(scalarOf(said))
+    const item = line.text.slice(1).trimStart()
+    const inner = indent + line.text.length - item.length
+    if (!entry.test(item)) {
+      items.push(scalarOf(item))
       at++
       continue
     }
-    const own = [...lines.slice(0, at), { indent: inner, text: said }, ...lines.slice(at + 1)]
-    const read = readFields(own, at, inner)
+    const linesFromItem = [...lines.slice(0, at), { indent: inner, text: item }, ...lines.slice(at + 1)]
+    const read = readFields(linesFromItem, at, inner)
     if (read === undefined) return undefined
     items.push(read.value)
     at = read.next
@@ -92,7 +96,7 @@ function readList(lines: readonly Line[], from: number, indent: number): Read<re
   return (lines[at]?.indent ?? 0) > indent ? undefined : { value: items, next: at }
 }
 
-/** A word, a number, a quotation, or what stands in braces; all else is words. */
+/** Parses a word, number, quoted text, or what is in braces; everything else is text. */
 function scalarOf(said: string): unknown {
   const plain = said.replace(/ #[^"']*$/, "").trim()
   if (/^(?:true|false|null|-?(?:0|[1-9]\d{0,14})(?:\.\d{1,10})?)$/.test(plain)) return JSON.parse(plain)
@@ -111,7 +115,7 @@ function scalarOf(said: string): unknown {
   return open === "[" && close === "]" ? partsOf(plain).map(scalarOf) : plain
 }
 
-/** The members between a pair of brackets, split at the commas that stand in no other pair and in no quotation. */
+/** Splits the content of a pair of brackets at the commas that are not in inner brackets or quotes. */
 function partsOf(inBrackets: string): readonly string[] {
   const parts: string[] = []
   let [depth, quoted, start] = [0, false, 1]
