@@ -8,44 +8,44 @@ import { unknownPart } from "./shell-words.ts"
 import { anyWord, fold } from "./words.ts"
 import { runByVariable, type Wrapped, wrapperOf } from "./wrappers.ts"
 
-/** One command that a script runs, taken out of what wraps it. */
+/** One command that a script runs, without the wrapper programs around it. */
 export type RunCommand = ShellCommand & {
-  /** The program without its folder; empty for a redirection alone. */
+  /** Program name without its folder; empty for a redirection alone. */
   readonly name: string
-  /** Programs that run it, as `sudo`, `xargs` or `ssh`. */
+  /** Programs that run it, such as `sudo`, `xargs` or `ssh`. */
   readonly around: readonly string[]
   /** Words of those programs that say where it runs: a host, a container. */
   readonly places: readonly string[]
-  /** The folder that a `cd` before it leads to. */
+  /** Working folder set by a `cd` before it. */
   readonly directory?: string
-  /** It runs other commands of the list, and does little else. */
+  /** True if it mainly runs other commands of the list. */
   readonly wraps: boolean
 }
 
-/** A program in another language that a command runs. */
+/** Source code in another language that a command runs. */
 export type RunCode = { readonly language: string; readonly text: string; readonly directory?: string }
 
-/** All that a script runs, scripts within scripts included. */
+/** Everything that a script runs, including scripts within scripts. */
 export type RunScript = Finished<Omit<Running, "directory">>
 
-/** The folder is where a `cd` has led. */
+/** `directory` is where a `cd` has led. */
 type Running = ReturnType<typeof newRun> & { directory?: string }
 
 const newRun = () => ({
   commands: emptyList<RunCommand>(),
   code: emptyList<RunCode>(),
-  /** Texts for a database client, each with the command that hands it over. */
+  /** SQL texts for a database client, each with the command that passes it on. */
   sql: emptyList<{ readonly text: string; readonly by: RunCommand }>(),
-  /** What shows only when it runs, with the reason: what it does at all, or only what its database clients are told. */
+  /** What is known only when it runs, with the reason: everything, or only what database clients are told. */
   unresolved: new Map<OpenKind, string>(),
-  /** What it writes into files, as far as that is known: it may run them later. */
+  /** Content that it writes into files, undefined if unknown: it may run them later. */
   files: new Map<string, string | undefined>(),
   tooMany: false,
 })
 
 type Around = { readonly around: readonly string[]; readonly places: readonly string[]; readonly depth: number }
 
-/** What a shell script runs. Never throws; what it cannot tell is `unresolved`, with the reason. */
+/** Collects what a shell script runs. Never throws; what it cannot tell is `unresolved`, with the reason. */
 export function runOf(text: string): RunScript {
   const running: Running = newRun()
   runScript(running, text, { around: [], places: [], depth: 0 }, new Map())
@@ -64,7 +64,7 @@ function runScript(running: Running, text: string, where: Around, names: ShellCo
   if (!unparsed) return
   unresolved(running, "a part of the script is not in the grammar of the shell")
   if (text.length > maxPieces * 100) return
-  // What can be made out in it is read all the same, command by command.
+  // Read the pieces that can be parsed all the same, command by command.
   for (const piece of text.split(/[;\n&|]+/).slice(0, maxPieces)) {
     const bare = piece.replace(/^\s*(?:(?:if|then|elif|else|while|until|do|time|!|\{|\()\s*)+/, "")
     if (bare.trim() === "" || bare === text) continue
@@ -72,10 +72,10 @@ function runScript(running: Running, text: string, where: Around, names: ShellCo
   }
 }
 
-/** Pieces of a script outside of the grammar that are looked at. */
+/** Maximum number of pieces read of a script that the parser rejects. */
 const maxPieces = 200
 
-/** The last part of a program's path, as programs are known by. */
+/** File name of a program's path, in lower case and without `.exe`. */
 const baseName = (word: string): string =>
   fold(word.slice(-300))
     .replace(/^.*[/\\]/, "")
@@ -96,7 +96,7 @@ function runCommand(running: Running, command: ShellCommand, where: Around): voi
   }
   const wrapped = wrapperOf(name, rest, command)
   const isReplaced = wrapped !== undefined && wrapped.argv.length + wrapped.scripts.length > 0
-  // A wrapper with nothing to run is a command of its own: `env` prints the environment.
+  // A wrapper without a command to run is a command of its own: `env` prints the environment.
   const wraps = isReplaced && !worksItself.test(name)
   running.commands.push({ ...command, name, wraps, ...placeOf(running, where) })
   writeFiles(running, command)
@@ -107,7 +107,7 @@ function runCommand(running: Running, command: ShellCommand, where: Around): voi
   runVariables(running, command, name, where)
 }
 
-/** What the variables that are set for a command, or for all that follow, make programs run. */
+/** Reads what variables make programs run, whether set for one command or for all that follow. */
 function runVariables(running: Running, { sets, words }: ShellCommand, name: string, where: Around): void {
   const given = /^(?:export|declare|typeset|env|set|setx)$/.test(name) ? words.slice(1) : []
   const named = given.flatMap((word): readonly (readonly [string, string])[] => {
@@ -123,7 +123,7 @@ function runVariables(running: Running, { sets, words }: ShellCommand, name: str
   }
 }
 
-/** Programs that have work of their own beside the commands that their options run. */
+/** Matches programs that do something themselves beside the commands that their options run. */
 const worksItself = /^(?:git|tar|rsync|man|less|n?vim?|ex|ed|gdb|socat|nc|ncat|netcat|make|crontab|expect)$/
 
 const placeOf = ({ directory }: Running, { around, places }: Around) => ({ around, places, ...present({ directory }) })
@@ -134,7 +134,7 @@ function changeDirectory(running: Running, words: readonly string[]): void {
   running.directory = isRooted || running.directory === undefined ? to : `${running.directory}/${to}`
 }
 
-/** Remember what a command writes into a file, as far as that is known. */
+/** Records what a command writes into a file, as far as that is known. */
 function writeFiles(running: Running, { words, writesTo, prints, given, piped }: ShellCommand): void {
   const name = baseName(words[0] ?? "")
   const rest = words.slice(1)
@@ -196,7 +196,7 @@ function runPrograms(running: Running, command: ShellCommand, name: string, wher
 const hiddenScript = "a script that it runs is known only when it runs"
 const hiddenFile = "it runs a file that it has written, and what is in it is known only when it runs"
 
-/** A file that is run: what the script wrote into it, if it did. */
+/** Reads a file that is run, if the script wrote it before. */
 function runFile(running: Running, path: string, where: Around): void {
   const bare = bareFile(path)
   if (isUnknown(path) || /^\/(?:dev\/(?:fd|stdin|tcp|udp)|proc\/self\/fd)/.test(path)) {
@@ -215,7 +215,7 @@ const deeper = ({ around, places, depth }: Around, by: readonly string[] = []): 
   depth: depth + 1,
 })
 
-/** Run a script of which the first word at least is known. */
+/** Reads a script whose first word at least is known. */
 function runKnown(running: Running, script: string, where: Around, sets: ShellCommand["sets"]): void {
   if (isUnknown(script.trim().split(/\s/)[0] ?? "")) unresolved(running, hiddenScript)
   else runScript(running, script, where, sets)
@@ -256,7 +256,7 @@ const inlineOptions: readonly (readonly [programs: RegExp, option: RegExp])[] = 
   [/^emacs$/, /^--(?:eval|execute)$/],
 ]
 
-/** A program behind its option in one word; letters before it are options without a value. */
+/** Matches a program in the same word as its option, after letters of options without a value. */
 export const attachedProgram = /^-[acnlpswuW]*[eE](.+)$/s
 
 const languageOf = (name: string): string =>
@@ -298,7 +298,7 @@ function runInterpreter(running: Running, command: ShellCommand, name: string): 
   } else if (file !== undefined && (isUnknown(file) || /^\/dev\/fd/.test(file))) unresolved(running, hidden)
 }
 
-/** Options of database clients behind which something else than a statement stands. */
+/** Options of database clients whose value is not a statement. */
 const clientOptions =
   /^-[hpUdPuSDwWfoLvs]$|^--(?:host|port|user|username|dbname|database|password|file|output|server|account|warehouse|role|schema|format)$/
 
@@ -322,7 +322,7 @@ function runClient(running: Running, command: ShellCommand, name: string, where:
   if (command.piped || reads) unresolved(running, `the statements for ${name} come from elsewhere`, "statements")
 }
 
-/** Commands of the clients themselves: `.shell`, `\\!` run a program, `.read` and `\\i` read statements from a file. */
+/** Reads commands of the clients themselves: `.shell` and `\\!` run a program, `.read` and `\\i` read statements from a file. */
 function runClientCommands(running: Running, text: string, where: Around): void {
   for (const line of text.split("\n").slice(0, 200)) {
     const shell =
