@@ -178,7 +178,7 @@ const compoundProduction = /^(?!(?:non|pre|not|re|co|by)-?pr)[a-z\d]{2,20}pro?d$
 /** Match how names of environments begin (with `0` for `o` too), and how a compound ends: this rules out most words of a text. */
 const maybeName = /\b(?:pr[o0de]|live|main|sta?g|uat|qa|prev|cana|sand|dem[o0]|dev|test|l[o0]ca|scra|te?mp|ci)[a-z\d]*/g
 const maybeCompound = /pro?d(?![a-z\d])/g
-/** Every word of a shorter text is examined, in characters. */
+/** Minimum length in characters of a text that is searched by pattern; in a shorter one every word is examined. */
 const minSearched = 200
 
 /** A word of a text with its neighbours, which are computed on demand because they are seldom needed. */

@@ -6,7 +6,7 @@ import type { ShellCommand } from "./shell-syntax.ts"
 import { unknownPart } from "./shell-words.ts"
 import { anyWord } from "./words.ts"
 
-/** What a program runs that wraps others. */
+/** Commands that a wrapper program runs. */
 export type Wrapped = {
   /** Commands that are split into words already. */
   readonly argv: readonly (readonly string[])[]
@@ -27,11 +27,11 @@ const runsScripts = (scripts: readonly string[], unresolved?: string): Wrapped =
   ...(unresolved === undefined ? {} : { unresolved }),
 })
 
-/** Such programs whose options take no value. */
+/** Entries of `prefixes` for programs whose options take no value. */
 const taking = (operands: number, names: string) =>
   Object.fromEntries(names.split(" ").map((name) => [name, [/^$/, operands] as const]))
 
-/** Programs that run the command behind them: options of theirs that take a value, and words before the command. */
+/** Programs that run the command after their own words: their options that take a value, and the number of operands before the command. */
 const prefixes: Readonly<Record<string, readonly [valued: RegExp, operands: number] | undefined>> = {
   ...taking(
     0,
@@ -75,12 +75,12 @@ const prefixes: Readonly<Record<string, readonly [valued: RegExp, operands: numb
   parallel: [/^-[jIaNLS]$|^--(?:jobs|arg-file|delay|joblog|colsep)$/, 0],
 }
 
-/** Package managers that run a program of the project behind `run` or `exec`. */
+/** Matches package managers that run a program of the project after `run` or `exec`. */
 const projectRunners =
   /^(?:poetry|uv|pipenv|pdm|hatch|rye|pixi|bundle|conda|mamba|micromamba|nix|mise|asdf|volta|fnm|rbenv|pyenv|yarn|pnpm|npm|bun|deno|dotnet|cargo|stack|cabal|op|aws-vault|teller|chamber)$/
 const runsBehind = /^(?:run|exec|x|dlx|develop)$/
 
-/** The commands that a program runs behind its own words or in its options; absent for one that runs none. */
+/** Commands that a program runs, after its own words or in its options; undefined for one that runs none. */
 export function wrapperOf(name: string, words: readonly string[], command: ShellCommand): Wrapped | undefined {
   if (name === "command" && /^-[vV]$/.test(words[0] ?? "")) return undefined
   const prefix = Object.hasOwn(prefixes, name) ? prefixes[name] : undefined
@@ -93,7 +93,7 @@ export function wrapperOf(name: string, words: readonly string[], command: Shell
         : undefined
   }
   const rest = afterOptions(name === "bwrap" ? withoutPairs(words) : words, ...prefix)
-  // An option behind the command is the command's own.
+  // An option after the command belongs to the command.
   const own = name === "flock" ? words : words.slice(0, words.length - rest.length)
   const script = /^(?:npx|flock)$/.test(name) ? firstTold(own, /^(?:-c|--command|--call)$/) : undefined
   if (script !== undefined) return runsScripts([script])
@@ -101,7 +101,7 @@ export function wrapperOf(name: string, words: readonly string[], command: Shell
   return runs(name === "chroot" ? belowRoot(words, rest) : rest)
 }
 
-/** Words without the options of a sandbox that take two: what is bound, and where to. */
+/** Removes options of a sandbox that take two words: what is mounted, and where. */
 const withoutPairs = (words: readonly string[]): readonly string[] =>
   words.filter(
     (_, at) =>
@@ -110,7 +110,7 @@ const withoutPairs = (words: readonly string[]): readonly string[] =>
       ),
   )
 
-/** A command under another root, with its files as they are called outside of it. */
+/** A command in a chroot, with its paths as seen from outside. */
 function belowRoot(words: readonly string[], rest: readonly string[]): readonly string[] {
   const root = (words.find((word) => !word.startsWith("-")) ?? "").replace(/\/+$/, "")
   return rest.map((word, at) => (at > 0 && word.startsWith("/") ? `${root}${word}` : word))
@@ -118,7 +118,7 @@ function belowRoot(words: readonly string[], rest: readonly string[]): readonly 
 
 type Reader = (words: readonly string[], command: ShellCommand, name: string) => Wrapped | undefined
 
-/** Programs that run others in ways of their own. */
+/** Programs with their own ways to run others. */
 const readers: readonly (readonly [names: RegExp, read: Reader])[] = [
   [/^env$/, envCommand],
   [/^xargs$/, (words, command) => fedCommand(afterOptions(words, xargsValued, 0), command, words)],
@@ -169,7 +169,7 @@ function fdCommand(words: readonly string[]): Wrapped | undefined {
   const own = words.slice(0, at)
   const endings = behind(own, /^(?:-e|--extension)$/)
   const [pattern = ""] = operandsOf(own, valued)
-  // A pattern of letters, digits and dashes matches anywhere in the name.
+  // A pattern of letters, digits and dashes matches anywhere in a name.
   const piece = /^[\w-]+$/.test(pattern) ? `*${pattern}*` : "*"
   const names =
     endings.length > 0 ? endings.map((ending) => `**/${piece === "*" ? "" : piece}*.${ending}`) : [`**/${piece}`]
@@ -184,7 +184,7 @@ function envCommand(words: readonly string[]): Wrapped {
   return runsScripts([[inside, ...words.slice(at + 1)].join(" ")])
 }
 
-/** A command with the words that it is fed behind it, or that nobody knows which. */
+/** A command followed by the words from its input, or by `unknownPart` if those are not known. */
 function fedCommand(
   rest: readonly string[],
   { given, fed, piped }: ShellCommand,
@@ -237,7 +237,7 @@ function findCommand(words: readonly string[]): Wrapped {
 }
 
 const ofAlias = (value: string): string => (value.startsWith("!") ? value.slice(1) : `git ${value}`)
-/** Settings of git whose value it runs, and values that are no programs of anybody's own. */
+/** Match settings of git whose value it runs, and values that are harmless. */
 const runSetting =
   /(?:pager|editor|command|sshcommand|askpass|fsmonitor|hookspath|textconv|external|clean|smudge|process|helper|tool\.\w+\.cmd|program)$/i
 const harmlessValue = /^(?:|cat|true|false|less.*|vim|nano|store|cache|osxkeychain|.*hooks)$/
@@ -280,7 +280,7 @@ function gitCommand(words: readonly string[]): Wrapped {
 const aliasAt = (words: readonly string[], word: string, at: number): readonly string[] =>
   /^alias\./i.test(word) && words[at - 1] !== "-c" ? [ofAlias(words[at + 1] ?? "")] : []
 
-/** A terminal that runs a command, or gets its keys sent. */
+/** Commands that a terminal multiplexer runs, or that are typed into it. */
 function terminalCommand(words: readonly string[]): Wrapped | undefined {
   const valued = /^-[tsncFxyLSf]$/
   const keys = words.indexOf("send-keys")
@@ -296,7 +296,7 @@ function terminalCommand(words: readonly string[]): Wrapped | undefined {
   return rest.length === 0 ? undefined : runsScripts([rest.join(" ")])
 }
 
-/** Options of programs that have other work to do, with a command in their value; `read` finds it where it is not all of that. */
+/** Options with a command in their value, of programs that are no wrappers; `read` extracts it where it is not the whole value. */
 const hiding: readonly (readonly [names: RegExp, option: RegExp, read?: (told: string) => readonly string[]])[] = [
   [
     /^tar$/,
@@ -313,7 +313,7 @@ const hiding: readonly (readonly [names: RegExp, option: RegExp, read?: (told: s
   [/^expect$/, /^-c$/, (told) => foundIn(told, /\b(?:spawn|exec|system)\s+([^;\n]+)/g)],
 ]
 
-/** Commands that hide in options of programs that have other work to do, and in what these are given to read. */
+/** Commands in the options and the input of programs that are no wrappers. */
 function hiddenCommand(words: readonly string[], { given }: ShellCommand, name: string): Wrapped {
   const scripts = hiding.flatMap(([names, option, read = (told) => [told]]) =>
     names.test(name) ? toldBy(words, option).flatMap(read) : [],
@@ -330,7 +330,7 @@ function crontabCommand(words: readonly string[], { given, piped }: ShellCommand
   return runsScripts(jobs, piped ? "the table of jobs is known only when it runs" : undefined)
 }
 
-/** What commands of an editor do, as commands of a shell: those that it runs, and the files that it reads and writes. */
+/** Converts commands of an editor to shell commands: those that it runs, and `cat` and `tee` for the files that it reads and writes. */
 function editorScripts(text: string): readonly string[] {
   const scripts: string[] = []
   for (const line of text.split(/[\n|]/).slice(0, 200)) {
@@ -352,12 +352,12 @@ function editorScripts(text: string): readonly string[] {
   ]
 }
 
-/** Variables that hold a command which other programs run. */
+/** Matches variables that hold a command which other programs run. */
 const commandVariables = new RegExp(`^${anyOf(words.commandVariables)}$`)
-/** Variables that make other programs load a file or a module first, or take more options. */
+/** Matches variables that make other programs load a file or a module first, or take more options. */
 const loadingVariables = new RegExp(`^${anyOf(words.loadingVariables)}$`, "i")
 
-/** What a variable that is set for a command makes it run beside: a script, or something that is not known. */
+/** What a variable makes programs run besides: a script, or something that is not known. */
 export function runByVariable(name: string, value: string): { readonly script?: string; readonly unresolved?: string } {
   if (value === "" || value === unknownPart) return {}
   if (commandVariables.test(name)) return { script: value.replace(/^\|/, "") }
