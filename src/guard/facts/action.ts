@@ -20,7 +20,7 @@ const nameWords = (tool: string): readonly string[] => wordsOf(tool.slice(0, 200
 const verbFields = /^(?:action|operation|op|verb|method|mode|type|command|task|intent|request|http_method)$/
 
 /** Words that show that a transfer is not of money. */
-const noMoney =
+const notMoney =
   /^(?:human|humans|agent|agents|call|chat|file|files|ownership|owner|data|control|session|repo|repository|conversation|operator|representative|support|domain)$/
 
 /** Words that name an action or a thing, and words that end the name of a tool that reports on one: `refund_status`, `transfer_history`. */
@@ -52,7 +52,7 @@ export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet
       : [],
   )
   const found = new Set([...own, ...told])
-  if (anyWord(nameWords(tool), noMoney) && !leaves.some(({ role }) => role === "amount")) found.delete("purchase")
+  if (anyWord(nameWords(tool), notMoney) && !leaves.some(({ role }) => role === "amount")) found.delete("purchase")
   const [first = ""] = nameWords(tool).filter((word) => !/^(?:mcp|api|tool)$/.test(word))
   if (/^(?:get|list|search|find|lookup|check|view|show|describe|read|fetch|calculate)$/.test(first))
     found.delete("purchase")
@@ -108,7 +108,7 @@ export function possibleActions(
   )
   const pays =
     [...words, ...told].some((word) => paying.has(word)) &&
-    !words.some((word) => noMoney.test(word) || /^(?:cancel|draft|track)$/.test(word))
+    !words.some((word) => notMoney.test(word) || /^(?:cancel|draft|track)$/.test(word))
   // A click at coordinates: the call does not say what is pressed.
   const clicks =
     [...words, ...told].some((word) => pressing.has(word)) ||
@@ -122,7 +122,7 @@ export function possibleActions(
       ({ field, text }) =>
         /^(?:element|label|text|selector|name|description|target|ref)$/.test(field) && /\p{L}{2}/u.test(text),
     )
-  const presses = (clicks && leaves.some(isOffer)) || isBlind
+  const presses = (clicks && leaves.some(isPaymentButton)) || isBlind
   const first = words.find((word) => !/^(?:mcp|api|tool|v\d)$/.test(word)) ?? ""
   const asks = isReading || verbs.some(([action, known]) => action === "read" && known.has(first))
   // A number beside a currency code, in whatever fields and language.
@@ -142,7 +142,7 @@ const wholeSum =
 /** Words of tools that operate a screen; the label of what they press says what it does. */
 const pressing = wordSet(...lists.actions.pressing)
 /** True for a label with a price or a word for paying. */
-const isOffer = ({ text, folded, value }: Leaf): boolean =>
+const isPaymentButton = ({ text, folded, value }: Leaf): boolean =>
   typeof value === "string" &&
   text.length <= 300 &&
   (/\d\s?[$€£¥]|[$€£¥]\s?\d/.test(text) || wordsOf(folded).some((word) => paying.has(word)))

@@ -177,7 +177,7 @@ export function amountsOf(leaves: readonly Leaf[]): readonly AmountFact[] {
 }
 
 /** Matches fields whose amount is added to a price. */
-const extras = /(?:^|_)(?:shipping|delivery|handling|surcharge|postage|tax|vat|tip|fees?)(?:_|$)/
+const surcharges = /(?:^|_)(?:shipping|delivery|handling|surcharge|postage|tax|vat|tip|fees?)(?:_|$)/
 const rate =
   /(?:^|_)(?:rate|percent|pct|multiplier|factor|interval|frequency|recurring|billing|cycle|monthly|weekly|daily|yearly|annual|per_(?:month|year|week|day|seat|user|unit|night|person))(?:_|$)/
 const rated = /\d\s*[x×*]\s*\d|\d\s?\/\s?(?:mo|month|yr|year|week|day|seat|user|unit)|\bper (?:month|year|seat|user)/i
@@ -189,7 +189,7 @@ const sumsIn = (leaves: readonly Leaf[]): readonly Leaf[] =>
       typeof value !== "boolean" &&
       /\d/.test(text) &&
       (role === "amount" ||
-        extras.test(field) ||
+        surcharges.test(field) ||
         (!/^(?:body|subject|sql|code|command)$/.test(role) && text.length <= 60 && amountsIn(text).length > 0)),
   )
 
@@ -218,7 +218,7 @@ const isWordedCount = (leaf: Leaf): boolean =>
   numberIn(leaf) === undefined
 
 /** Highest amount that the values of a call can come to: all its amounts, each times every count beside it. */
-export function mostOf(leaves: readonly Leaf[]): readonly AmountFact[] {
+export function highestAmounts(leaves: readonly Leaf[]): readonly AmountFact[] {
   const sums = sumsIn(leaves)
   const counts = countsIn(leaves)
   if (sums.length === 0 || sums.length + counts.length < 2) return []
@@ -249,7 +249,7 @@ const scales: ReadonlyMap<string, number> = new Map([
   ["million", 1e6],
   ["billion", 1e9],
 ])
-const joints = new Set(["and", "a", "an"])
+const fillerWords = new Set(["and", "a", "an"])
 
 /** The number that words spell out, such as "two thousand five hundred"; undefined if a word is not part of a number. */
 function numberOfWords(words: readonly string[]): number | undefined {
@@ -257,7 +257,7 @@ function numberOfWords(words: readonly string[]): number | undefined {
   let current = 0
   let told = false
   for (const word of words) {
-    if (joints.has(word)) continue
+    if (fillerWords.has(word)) continue
     const plain = small.get(word) ?? tens.get(word)
     const scale = scales.get(word)
     if (plain === undefined && scale === undefined) return undefined
@@ -273,4 +273,4 @@ function numberOfWords(words: readonly string[]): number | undefined {
 }
 
 const isNumberWord = (word: string): boolean =>
-  small.has(word) || tens.has(word) || scales.has(word) || joints.has(word)
+  small.has(word) || tens.has(word) || scales.has(word) || fillerWords.has(word)

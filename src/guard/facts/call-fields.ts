@@ -11,7 +11,7 @@ import type { SqlFact } from "./sql.ts"
 import { anyWord, wordsOf } from "./words.ts"
 
 const destroying = /^(?:drop|purge|wipe|erase|flush|(?:delete|destroy|truncate|terminate)(?:[a-z]{3,})?)$/
-const deedField = /^(?:action|operation|op|verb|method|command|task|http_method|mode)$/
+const actionField = /^(?:action|operation|op|verb|method|command|task|http_method|mode)$/
 
 /** Reads what fields and the tool's name say without a program: an environment, an action, a setting and its value. */
 export function readFields(
@@ -44,7 +44,7 @@ export function readFields(
   }
   for (const environment of reading.placed) reading.environments.add(environment)
   for (const { text, value } of leaves) if (typeof value === "string") readMutations(reading, text)
-  const deeds = said.filter(({ field, folded }) => deedField.test(field) && /^\s*[\w-]{1,60}\s*$/.test(folded))
+  const deeds = said.filter(({ field, folded }) => actionField.test(field) && /^\s*[\w-]{1,60}\s*$/.test(folded))
   const asked = [...wordsOf(tool), ...deeds.flatMap(({ folded }) => wordsOf(folded))]
   if (named.has("delete") && anyWord(asked, destroying) && reading.commands.length === 0) {
     const structured = anyWord(
@@ -201,7 +201,7 @@ function readRepository(reading: ProgramReading, words: readonly string[], said:
   const isDeleted =
     address !== undefined &&
     !/\/(?:comments|labels|reactions|subscription|assignees|requested_reviewers|lock)\b/.test(address) &&
-    said.some(({ field, folded }) => deedField.test(field) && /^\s*delete\s*$/.test(folded))
+    said.some(({ field, folded }) => actionField.test(field) && /^\s*delete\s*$/.test(folded))
   if (forced || deletes || isDeleted) reading.destructions.push({ kind: "repository", environments: [] })
 }
 

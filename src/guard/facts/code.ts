@@ -149,12 +149,12 @@ const pays = new RegExp(
 )
 
 /** Matches functions that parse or build a URL and do not call it. */
-const takesApart = /\burllib\.parse\b|\burlparse\s*\(|\burlsplit\s*\(|\bnew URL\s*\(/
+const urlParsing = /\burllib\.parse\b|\burlparse\s*\(|\burlsplit\s*\(|\bnew URL\s*\(/
 
 /** Languages whose modules are not listed here, and words that suggest network access in a program of any language. */
 const unlisted =
   /^(?:r|rscript|julia|elixir|erl|groovy|scala|jshell|tclsh|guile|racket|sbcl|ghc|emacs|lua[\d.]*|luajit|raku|osascript)$/
-const reaching = /install|download|https?|url|socket|connect|fetch|curl|ftp|rsync|Pkg\b|clone|tcp/i
+const networkWords = /install|download|https?|url|socket|connect|fetch|curl|ftp|rsync|Pkg\b|clone|tcp/i
 
 /** Matches a field for an amount of money in what a program sends. */
 const sums =
@@ -179,15 +179,15 @@ export function codeFacts(code: string, language = "other") {
   const scripts = scriptsIn(text, language, names, unresolved)
   const urls = [
     ...readCalls(text, names, effects, unresolved),
-    ...(takesApart.test(text) && !effects.has("network") && strangeModule(text) === undefined ? [] : literals).filter(
+    ...(urlParsing.test(text) && !effects.has("network") && unknownModule(text) === undefined ? [] : literals).filter(
       (one) => /^[a-z][a-z\d+.-]*:\/\/\S+$/i.test(one) || (effects.has("network") && hostLiteral.test(one)),
     ),
   ]
   if (fetched.test(text))
     open(unresolved, ["network", "hosts"], "the program loads something that may have to be fetched")
-  const strange = strangeModule(text)
+  const strange = unknownModule(text)
   if (strange !== undefined) open(unresolved, mayConcern(text), `nobody has said what the module ${strange} does`)
-  if (unlisted.test(language) && reaching.test(text))
+  if (unlisted.test(language) && networkWords.test(text))
     open(unresolved, ["network", "hosts"], "the program may reach out by ways that nobody has listed for its language")
   if (pays.test(text) || pressesKeys.test(text) || (effects.has("send") && sums.test(text))) {
     effects.add("pay")
@@ -374,7 +374,7 @@ const mayConcern = (text: string): readonly OpenKind[] => [
 ]
 
 /** Modules of the usual languages that use no network by themselves: any other module may do anything. */
-const offline = wordSet(...Object.values(words.modules).flat())
+const offlineModules = wordSet(...Object.values(words.modules).flat())
 
 /** Matches ways to load a module in the usual languages. A relative one is a file of the project. */
 const loads: readonly RegExp[] = [
@@ -389,20 +389,20 @@ const loads: readonly RegExp[] = [
 ]
 
 /** Matches submodules of those that do use the network. */
-const online =
+const onlineSubmodules =
   /^(?:logging\.(?:handlers|config)|multiprocessing\.(?:connection|managers)|concurrent\.interpreters|tkinter\.dnd)$/
-const strangeLoop = new RegExp(`\\basyncio\\.(?!${anyOf(words.loopFunctions)}\\b)\\w+`)
+const unknownLoopCall = new RegExp(`\\basyncio\\.(?!${anyOf(words.loopFunctions)}\\b)\\w+`)
 
 /** The first module that a program loads and that is not known to work offline. */
-function strangeModule(code: string): string | undefined {
-  if (strangeLoop.test(code)) return "asyncio"
+function unknownModule(code: string): string | undefined {
+  if (unknownLoopCall.test(code)) return "asyncio"
   for (const pattern of loads)
     for (const list of foundIn(code, pattern))
       for (const written of list.split(",")) {
         const name = (written.trim().split(/\s/)[0] ?? "").replace(/^node:/, "")
         if (name === "" || /^[./]/.test(name)) continue
         const root = name.split(/[./]|::/)[0] ?? ""
-        if (online.test(name) || (!offline.has(name) && !offline.has(root))) return name
+        if (onlineSubmodules.test(name) || (!offlineModules.has(name) && !offlineModules.has(root))) return name
       }
   return undefined
 }

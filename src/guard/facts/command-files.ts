@@ -4,7 +4,7 @@ import { type Effect, isDryRun } from "./command-table.ts"
 import words from "./command-words.json" with { type: "json" }
 import { attachedProgram, type RunCommand } from "./commands.ts"
 import { type Open, open } from "./leaf.ts"
-import { behind, foundIn, fromOperand, toldBy } from "./options.ts"
+import { foundIn, fromOperand, optionValues, wordsAfter } from "./options.ts"
 import { type Access, type PathFact, patchedFiles, pathFact } from "./paths.ts"
 import { foundBy } from "./shell-output.ts"
 import { asPattern, unknownPart } from "./shell-words.ts"
@@ -17,7 +17,7 @@ type Files = { readonly paths: PathFact[]; readonly open: Open }
 const takesNames = (name: string, words: readonly string[]): boolean =>
   (/^(?:cpio|pax|afio)$/.test(name) && !anyWord(words, /^-\w*[ir]/)) ||
   (name === "zip" && words.includes("-@")) ||
-  (/^(?:tar|bsdtar)$/.test(name) && behind(words, /^(?:-T|--files-from)$/).includes("-"))
+  (/^(?:tar|bsdtar)$/.test(name) && wordsAfter(words, /^(?:-T|--files-from)$/).includes("-"))
 
 /** Matches programs that show names, sizes and dates, and no content of files. */
 const namesOnly = /^(?:ls|dir|stat|du|tree|realpath|readlink|eza|exa|lsd)$/
@@ -59,7 +59,7 @@ export function readFiles(reading: Files, command: RunCommand, effects: Readonly
   if (command.wraps || wordless.test(name)) {
     for (const folder of boundFolders(name, words)) add(folder, "unknown", { tree: "files" })
     if (/^(?:xargs|parallel)$/.test(name))
-      for (const list of toldBy(words, /^(?:-a|--arg-file)$|^--arg-file=(.+)/)) add(list, "read")
+      for (const list of optionValues(words, /^(?:-a|--arg-file)$|^--arg-file=(.+)/)) add(list, "read")
     return
   }
   // An unknown program may have a language of its own, in which files are named.
@@ -67,16 +67,16 @@ export function readFiles(reading: Files, command: RunCommand, effects: Readonly
     for (const word of words.filter((one) => /\s/.test(one)))
       for (const file of foundIn(word, /(?:^|[\s"'=(,])((?:~?\/|\.{1,2}\/)[\w./~-]{2,200})/g)) add(file, "unknown")
   for (const { word, access, tree, mayChange, isFresh } of filesOf(name, words, effects))
-    add(below(name, words, word), isDry ? "read" : access, present({ tree, mayChange, isFresh }))
+    add(pathInArchiveFolder(name, words, word), isDry ? "read" : access, present({ tree, mayChange, isFresh }))
 }
 
 /** Folders that are mounted into a sandbox or a container. */
 function boundFolders(name: string, words: readonly string[]): readonly string[] {
-  const bound = toldBy(words, /^(?:--property=)?(?:RootDirectory|RootImage|Bind(?:ReadOnly)?Paths)=([^:]+)/)
+  const bound = optionValues(words, /^(?:--property=)?(?:RootDirectory|RootImage|Bind(?:ReadOnly)?Paths)=([^:]+)/)
   const mounted = /^(?:bwrap|proot|firejail)$/.test(name)
-    ? behind(words, /^(?:--(?:ro-|dev-)?bind(?:-try)?|-[brR])$/)
+    ? wordsAfter(words, /^(?:--(?:ro-|dev-)?bind(?:-try)?|-[brR])$/)
     : /^(?:docker|podman)$/.test(name)
-      ? toldBy(words, /^(?:-v|--volume|--mount)$|^--?(?:v|volume|mount)=(.*)$/s).map((told) =>
+      ? optionValues(words, /^(?:-v|--volume|--mount)$|^--?(?:v|volume|mount)=(.*)$/s).map((told) =>
           told.replace(/^.*(?:source|src)=([^,]+).*$/, "$1"),
         )
       : []
@@ -84,10 +84,10 @@ function boundFolders(name: string, words: readonly string[]): readonly string[]
 }
 
 /** Path of a file below the folder that the archiver changes to before it: `tar -c -C /home .ssh`. */
-function below(name: string, words: readonly string[], word: string): string {
+function pathInArchiveFolder(name: string, words: readonly string[], word: string): string {
   if (!/^(?:bsd)?tar$/.test(name) || /^[/~$]/.test(word)) return word
   const before = words.slice(0, Math.max(0, words.indexOf(word)))
-  const folder = toldBy(before, /^(?:-\w*C|--(?:directory|cd))$|^(?:--directory=|-C(?=.))(.+)/).findLast(
+  const folder = optionValues(before, /^(?:-\w*C|--(?:directory|cd))$|^(?:--directory=|-C(?=.))(.+)/).findLast(
     (one) => one !== "",
   )
   return folder === undefined ? word : `${folder}/${word}`
@@ -161,7 +161,7 @@ function namedFiles(
   for (const [at, word] of words.entries()) {
     const [, option, value = ""] = /^(--?[\w-]+=|(?:if|of)=|[^@\s]*?=?@(?=[/~.\w]))(.*)$/s.exec(word) ?? []
     const isText = textOptions.test(words[at - 1] ?? "") && !looksLikeFile(word)
-    if (leavesOut(word, words[at - 1] ?? "")) continue
+    if (isExclusion(word, words[at - 1] ?? "")) continue
     if (option !== undefined)
       found.push({
         word: value,
@@ -175,7 +175,7 @@ function namedFiles(
 }
 
 /** True if a word is the pattern of an exclusion. */
-const leavesOut = (word: string, before: string): boolean =>
+const isExclusion = (word: string, before: string): boolean =>
   /^--(?:i?glob|exclude\S*|ignore\S*)=/.test(word)
     ? /^--i?glob=[^!]/.test(word) === false
     : (/^(?:-g|--i?glob)$/.test(before) && word.startsWith("!")) || /^--(?:exclude|exclude-dir|ignore)$/.test(before)
@@ -249,7 +249,7 @@ const hasInclude = (words: readonly string[]): boolean => anyWord(words, /^--inc
 
 /** Where a search looks: below a folder, limited to the names that an option gives. */
 function included(words: readonly string[], folder: string): string {
-  const globs = toldBy(words, /^(?:--include|--glob|-g)(?:=?(.+))?$/)
+  const globs = optionValues(words, /^(?:--include|--glob|-g)(?:=?(.+))?$/)
   const glob = globs.find((one) => one !== "" && !one.startsWith("!"))
   return glob === undefined ? folder : `${folder}/**/${glob}`
 }
@@ -267,7 +267,7 @@ function foundFiles(words: readonly string[], effects: ReadonlySet<Effect>): rea
       ),
     )
   // It prints only names; what is done to those files is a command of its own.
-  const written = toldBy(words, /^-fprint\w*$/).map((word): FileWord => ({ word, access: "write" }))
+  const written = optionValues(words, /^-fprint\w*$/).map((word): FileWord => ({ word, access: "write" }))
   return [...roots.map((word): FileWord => ({ word, access: "read" })), ...written]
 }
 
@@ -280,7 +280,7 @@ function gitFiles(words: readonly string[]): readonly FileWord[] {
   const own = fromOperand(words, /^-[cC]$|^--(?:git-dir|work-tree)$/)
   const before = words.slice(0, words.length - own.length)
   const [verb = "", ...rest] = own.length === 0 ? ["", ...words] : own
-  const folders = toldBy(before, /^(?:-C|--git-dir|--work-tree)$|^--(?:git-dir|work-tree)=(.+)$/)
+  const folders = optionValues(before, /^(?:-C|--git-dir|--work-tree)$|^--(?:git-dir|work-tree)=(.+)$/)
   const folder = before.includes("-C") ? `${before[before.indexOf("-C") + 1] ?? ""}/` : ""
   const whole = folder === "" ? "." : folder
   // `git restore --staged` changes the index and no file.
@@ -299,10 +299,11 @@ function gitFiles(words: readonly string[]): readonly FileWord[] {
     return isTree ? { ...file, tree: "files" } : file
   })
   const found = [...outside, ...named]
-  const spares = /^(?:-b|-B|-c|-C|--abort|--soft|--mixed|list|show|drop|--staged|--cached|-n|--dry-run|--check|--stat)$/
+  const keepsTree =
+    /^(?:-b|-B|-c|-C|--abort|--soft|--mixed|list|show|drop|--staged|--cached|-n|--dry-run|--check|--stat)$/
   // A pull from a URL, an address or a path brings in files from outside the configured remotes.
   const isForeign = verb === "pull" && anyWord(rest, /^[a-z+]+:\/\/|^[\w.-]+@[\w.-]+:|^[/~.]/i)
-  const isTree = (treeVerbs.test(verb) && !anyWord(rest, spares)) || isForeign
+  const isTree = (treeVerbs.test(verb) && !anyWord(rest, keepsTree)) || isForeign
   if (isTree && (wholeTree.test(verb) || named.length === 0))
     found.push({ word: whole, access: verb === "clean" ? "delete" : "write", tree: "files" })
   if (/^(?:grep|archive)$/.test(verb) && named.every(({ word }) => !/[/.]/.test(word)))

@@ -5,7 +5,7 @@ import words from "./command-words.json" with { type: "json" }
 import type { RunCommand } from "./commands.ts"
 import { hostOfWord } from "./hosts.ts"
 import { type Open, open } from "./leaf.ts"
-import { foundIn, toldBy } from "./options.ts"
+import { foundIn, optionValues } from "./options.ts"
 import { asPattern, unknownPart } from "./shell-words.ts"
 import { anyWord } from "./words.ts"
 
@@ -219,7 +219,7 @@ export function readMail(
     open(reading.open, "recipients", `${name} sends to someone who is named without an address`)
 }
 
-// Regions and sums
+// Regions and amounts
 
 /** Marks regions as unresolved that are known only at run time, or that the command does not name. */
 export function readRegions(
@@ -228,17 +228,17 @@ export function readRegions(
   line: string,
   effects: Set<Effect>,
 ): void {
-  if (toldBy(words, /^(?:--(?:region|location|zone)|-l)$|^--(?:region|location|zone)=(.*)/s).some(isUnknown))
+  if (optionValues(words, /^(?:--(?:region|location|zone)|-l)$|^--(?:region|location|zone)=(.*)/s).some(isUnknown))
     open(into, "regions", `the region that ${name} is told is known only when it runs`)
   if (/ regions? (?:add|set|backup|update) \S/.test(line))
     open(into, "regions", `${name} is told a place by a name of its own`)
   const isSet = [...sets.keys()].some((key) => /region|zone|location/i.test(key))
-  if (effects.has("deploy") && /^(?:aws|gcloud|az|doctl)$/.test(name) && !placed.test(line) && !isSet)
+  if (effects.has("deploy") && /^(?:aws|gcloud|az|doctl)$/.test(name) && !namedRegion.test(line) && !isSet)
     open(into, "regions", `${name} uses the region that is configured where it runs`)
 }
 
 /** Matches a region in a command, given by an option or in a name. */
-const placed =
+const namedRegion =
   /--?(?:region|location|zone|l)\b|\b[a-z]{2}-[a-z]+-\d|\b[a-z]+-[a-z]+\d\b|\bs3(?:api)?\b|\biam\b|\broute53\b|\bcloudfront\b/i
 
 /** Matches a field for an amount of money in what is sent somewhere. */

@@ -2,7 +2,7 @@ import { anyOf } from "../../language/word-lists.ts"
 import { present } from "../../message/present.ts"
 import words from "./command-words.json" with { type: "json" }
 import { emptyList, type Finished, maxCommands, maxScriptDepth, type OpenKind, open } from "./leaf.ts"
-import { operandsOf, toldBy } from "./options.ts"
+import { operandsOf, optionValues } from "./options.ts"
 import { readScript, type ShellCommand } from "./shell-syntax.ts"
 import { unknownPart } from "./shell-words.ts"
 import { anyWord, fold } from "./words.ts"
@@ -97,7 +97,7 @@ function runCommand(running: Running, command: ShellCommand, where: Around): voi
   const wrapped = wrapperOf(name, rest, command)
   const isReplaced = wrapped !== undefined && wrapped.argv.length + wrapped.scripts.length > 0
   // A wrapper without a command to run is a command of its own: `env` prints the environment.
-  const wraps = isReplaced && !worksItself.test(name)
+  const wraps = isReplaced && !hasOwnWork.test(name)
   running.commands.push({ ...command, name, wraps, ...placeOf(running, where) })
   writeFiles(running, command)
   if (name === "cd" || name === "pushd" || name === "chdir" || name === "set-location") changeDirectory(running, rest)
@@ -124,7 +124,7 @@ function runVariables(running: Running, { sets, words }: ShellCommand, name: str
 }
 
 /** Matches programs that do something themselves beside the commands that their options run. */
-const worksItself = /^(?:git|tar|rsync|man|less|n?vim?|ex|ed|gdb|socat|nc|ncat|netcat|make|crontab|expect)$/
+const hasOwnWork = /^(?:git|tar|rsync|man|less|n?vim?|ex|ed|gdb|socat|nc|ncat|netcat|make|crontab|expect)$/
 
 const placeOf = ({ directory }: Running, { around, places }: Around) => ({ around, places, ...present({ directory }) })
 
@@ -144,7 +144,7 @@ function writeFiles(running: Running, { words, writesTo, prints, given, piped }:
   const isGiven = given.length > 0 || piped
   if (!isGiven && !/^(?:curl|wget|aria2c|http|https|xh)$/.test(name)) return
   const isCompiler = /^(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|rustc|tcc|ghc)$/.test(name)
-  const named = toldBy(rest, /^(?:-o|-O|--output|--output-document|-out|--outfile)$|^(?:--output=|of=)(.+)/)
+  const named = optionValues(rest, /^(?:-o|-O|--output|--output-document|-out|--outfile)$|^(?:--output=|of=)(.+)/)
   const copied = isGiven && /^(?:cp|install|mv|ln)$/.test(name) && anyWord(rest, /^\/dev\/(?:stdin|fd\/0)$|^-$/)
   const target = copied ? [rest.at(-1) ?? ""] : isGiven && isCompiler && named.length === 0 ? ["a.out"] : []
   for (const path of [...named, ...target]) running.files.set(bareFile(path), isCompiler ? undefined : known)
@@ -277,7 +277,7 @@ function runInterpreter(running: Running, command: ShellCommand, name: string): 
     return
   }
   const option = inlineOptions.find(([programs]) => programs.test(name))?.[1]
-  const texts = option === undefined ? [] : toldBy(words, option)
+  const texts = option === undefined ? [] : optionValues(words, option)
   // Perl and Ruby take a program in the same word as its option: `-pe1`.
   const attached = /^(?:perl|ruby)/.test(name) ? words.flatMap((word) => attachedProgram.exec(word)?.[1] ?? []) : []
   // Modules that are loaded by an option (`perl -MSocket`) are part of the program.

@@ -9,8 +9,8 @@ import wellKnown from "./well-known-tools.json" with { type: "json" }
 import { globMatches } from "./words.ts"
 
 /** Verbs with which an operator declares what a tool does. */
-const deeds = ["read", "write", "delete", "send", "pay", "run", "deploy", "query", "disclose"] as const
-type Deed = (typeof deeds)[number]
+const contractVerbs = ["read", "write", "delete", "send", "pay", "run", "deploy", "query", "disclose"] as const
+type ContractVerb = (typeof contractVerbs)[number]
 
 /**
  * What a tool does, and what its fields hold. Fields that are not listed are text for people: no file, host or command is read from them.
@@ -23,7 +23,7 @@ export type ToolContract = {
   /** Limits the contract to calls in which each of these fields has one of its values. */
   readonly when?: Readonly<Record<string, readonly string[]>>
   /** What such a call does; empty if it has no effect. */
-  readonly does: readonly Deed[]
+  readonly does: readonly ContractVerb[]
   /** True if its amounts are in hundredths of the currency's unit. */
   readonly hundredths?: boolean
   /** True if a path in its fields includes everything below that path. */
@@ -58,11 +58,11 @@ const roles = {
 const isList = (name: string): name is keyof typeof roles => Object.hasOwn(roles, name)
 const lists = Object.keys(roles).filter(isList)
 
-const actionOf = (deed: Deed): Action => (deed === "pay" ? "purchase" : deed === "run" ? "execute" : deed)
+const actionOf = (deed: ContractVerb): Action => (deed === "pay" ? "purchase" : deed === "run" ? "execute" : deed)
 
 export const actionsOfContract = ({ does }: ToolContract): ReadonlySet<Action> => new Set(does.map(actionOf))
 
-type Compiled = {
+type CompiledContract = {
   readonly contract: ToolContract
   readonly names: readonly string[]
   readonly roles: ReadonlyMap<string, Leaf["role"]>
@@ -70,15 +70,15 @@ type Compiled = {
 
 export type Contracts = {
   /** Returns the contract of a call, with the role of each field that it names. */
-  readonly of: (tool: string, input: unknown) => Declared | undefined
+  readonly of: (tool: string, input: unknown) => MatchedContract | undefined
 }
 
-export type Declared = { readonly contract: ToolContract; readonly roles: ReadonlyMap<string, Leaf["role"]> }
+export type MatchedContract = { readonly contract: ToolContract; readonly roles: ReadonlyMap<string, Leaf["role"]> }
 
 /** A tool name without case and separators, so that `Read-File` and `read_file` are the same. */
 const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z\d*]+/g, "_")
 
-function compile(contract: ToolContract): Compiled {
+function compile(contract: ToolContract): CompiledContract {
   const fields = lists.flatMap((list) =>
     (contract[list] ?? []).map((field) => [roleNames(field), roles[list]] as const),
   )
@@ -106,7 +106,7 @@ function hasWantedValues({ when }: ToolContract, input: unknown): boolean {
  */
 export function contractsOf(given: readonly ToolContract[]): Contracts {
   const own = given.map(compile)
-  const known = shipped()
+  const known = wellKnownContracts()
   const named = createNameLookup([own, known])
   return {
     of: (tool, input) => {
@@ -118,7 +118,7 @@ export function contractsOf(given: readonly ToolContract[]): Contracts {
       const found = ofKnown.find(
         (one) =>
           hasWantedValues(one.contract, parsed) &&
-          keys.every((key) => one.roles.has(key) || remarks.has(key)) &&
+          keys.every((key) => one.roles.has(key) || explanationFields.has(key)) &&
           !mayHideFields(one.contract, parsed),
       )
       return found
@@ -130,10 +130,10 @@ export function contractsOf(given: readonly ToolContract[]): Contracts {
 const maxTools = 500
 
 /** Returns a function that finds the contracts of each list by the name of a tool. */
-const createNameLookup = (lists: readonly (readonly Compiled[])[]) =>
+const createNameLookup = (lists: readonly (readonly CompiledContract[])[]) =>
   createRecent((name) => {
     const bare = name.replace(/^mcp_[a-z\d]+_/, "")
-    const isNamed = ({ names }: Compiled): boolean =>
+    const isNamed = ({ names }: CompiledContract): boolean =>
       names.some((one) => (one.includes("*") ? fitsPattern(one, name) : one === name || one === bare))
     return lists.map((list) => list.filter(isNamed))
   }, maxTools)
@@ -143,7 +143,7 @@ const fitsPattern = (pattern: string, name: string): boolean =>
   name.startsWith(pattern.slice(0, pattern.search(/[*?[]/))) && globMatches(pattern, name)
 
 /** Fields in which models give their reasons, whatever the tool. */
-const remarks = wordSet(
+const explanationFields = wordSet(
   "thought thoughts reasoning reason explanation description rationale summary justification purpose intent security_risk title",
 )
 
@@ -170,7 +170,7 @@ function parsedInput(input: unknown): unknown {
   }
 }
 
-/** Throw an `option-invalid` Problem for a contract with an unknown field or a value of the wrong type. */
+/** Throws an `option-invalid` Problem for a contract with an unknown field or a value of the wrong type. */
 export function checkContracts(given: readonly ToolContract[]): void {
   const wrong = (at: string, expected: string, found: unknown): never => {
     refuseOption(at, expected, JSON.stringify(found)?.slice(0, 60) ?? "nothing")
@@ -191,8 +191,8 @@ export function checkContracts(given: readonly ToolContract[]): void {
     }
     if (!texts(contract.tools) || contract.tools.length === 0)
       wrong(`${place}.tools`, "one name or more", contract.tools)
-    if (!Array.isArray(contract.does) || !contract.does.every((deed) => deeds.includes(deed)))
-      wrong(`${place}.does`, `some of ${deeds.join(", ")}, or none`, contract.does)
+    if (!Array.isArray(contract.does) || !contract.does.every((deed) => contractVerbs.includes(deed)))
+      wrong(`${place}.does`, `some of ${contractVerbs.join(", ")}, or none`, contract.does)
     if (
       contract.when !== undefined &&
       (typeof contract.when !== "object" || !Object.values(contract.when).every(texts))
@@ -220,13 +220,13 @@ const sharedWords: Readonly<Record<string, string>> = wellKnown.lists
  * Contracts of the tools of Claude Code, Codex, Gemini CLI, opencode, pi, qwen and other agents, and of common MCP servers, by their
  * documentation.
  */
-const shipped = lazy(() =>
+const wellKnownContracts = lazy(() =>
   wellKnown.tools.map(({ tools, does, ...fields }) => {
     const read = Object.entries(fields).map(([name, value]) => [
       name,
       isList(name) && typeof value === "string" ? wordsIn(value) : value,
     ])
-    const deedsIn = deeds.filter((deed) => does.split(" ").includes(deed))
+    const deedsIn = contractVerbs.filter((deed) => does.split(" ").includes(deed))
     return compile({ ...Object.fromEntries(read), tools: wordsIn(tools), does: deedsIn })
   }),
 )

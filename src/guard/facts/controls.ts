@@ -34,7 +34,7 @@ const reach = 6
 const distances = Array.from({ length: 2 * reach + 1 }, (_, at) => at - reach)
 
 /** Commands and statements that switch a control off in words of their own. */
-const sayings: readonly (readonly [control: string, RegExp])[] = entriesOf({
+const offPhrases: readonly (readonly [control: string, RegExp])[] = entriesOf({
   access: new RegExp(
     anyOf(
       "\\bsetenforce (?:0|permissive)\\b|\\bselinux enforce\\b|\\bcsrutil disable\\b",
@@ -113,7 +113,7 @@ export function namesControl(text: string): boolean {
 export function controlsOff(text: string): readonly string[] {
   const words = wordsOf(text.slice(0, 20_000))
   const line = words.join(" ")
-  const found = sayings.filter(([, saying]) => saying.test(line)).map(([control]) => control)
+  const found = offPhrases.filter(([, saying]) => saying.test(line)).map(([control]) => control)
   const switches = new Set(words.flatMap((word, at) => (off.test(word) || isZero(words, at) ? [at] : [])))
   if (switches.size === 0) return found
   const near = (at: number): boolean =>

@@ -2,9 +2,9 @@ import { lazy } from "../../language/lazy.ts"
 import { anyOf } from "../../language/word-lists.ts"
 import { present } from "../../message/present.ts"
 import { type Action, type Environment, namedActions, possibleActions } from "./action.ts"
-import { type AmountFact, amountsOf, mostOf } from "./amounts.ts"
+import { type AmountFact, amountsOf, highestAmounts } from "./amounts.ts"
 import type { Programs } from "./call-fields.ts"
-import { actionsOfContract, type Contracts, type Declared, knownContracts, mainRole } from "./contracts.ts"
+import { actionsOfContract, type Contracts, knownContracts, type MatchedContract, mainRole } from "./contracts.ts"
 import { changesControl } from "./controls.ts"
 import { type Addressed, composedIn, type EmailFact, emailsOf, type HostFact, hostsOf, isPaymentUrl } from "./hosts.ts"
 import { languagesOf } from "./language.ts"
@@ -107,7 +107,7 @@ const regionLeaves = ({ line }: CommandFact): readonly Leaf[] =>
 const saidBy = (leaves: readonly Leaf[]) => ({
   amounts: lazy(() => amountsOf(leaves)),
   /** The same, and the highest amounts that several figures can come to. */
-  mostAmounts: lazy(() => [...amountsOf(leaves), ...mostOf(leaves)]),
+  mostAmounts: lazy(() => [...amountsOf(leaves), ...highestAmounts(leaves)]),
   regions: lazy(() => regionsOf(leaves)),
   personal: lazy(() => personalKinds(leaves)),
   secrets: lazy(() => secretKinds(leaves)),
@@ -117,7 +117,12 @@ const saidBy = (leaves: readonly Leaf[]) => ({
 })
 
 /** Adds the facts that policies seldom read, computed on first access: a call that sends nothing is not searched for languages. */
-function withLazy(sure: Sure, { leaves, said, declared }: Reading, programs: Programs, isPossible: boolean): CallFacts {
+function withLazy(
+  sure: EagerFacts,
+  { leaves, said, declared }: ParsedCall,
+  programs: Programs,
+  isPossible: boolean,
+): CallFacts {
   const languages = lazy(
     () => new Set([...said.languages(), ...languagesOf(programs.told.map((text) => leafOf(["body"], text)))]),
   )
@@ -161,7 +166,10 @@ function withLazy(sure: Sure, { leaves, said, declared }: Reading, programs: Pro
   }
 }
 
-type Sure = Omit<CallFacts, "amounts" | "regions" | "personal" | "secrets" | "languages" | "text" | "media" | "rooms">
+type EagerFacts = Omit<
+  CallFacts,
+  "amounts" | "regions" | "personal" | "secrets" | "languages" | "text" | "media" | "rooms"
+>
 
 /**
  * Reads everything that policies ask about a tool call. Pure, linear in the size of the call, and never throws: what it cannot read it
@@ -175,7 +183,7 @@ export function factsOf(call: ToolCall, contracts: Contracts = knownContracts())
   const leaves = [...told, ...settingsOf(told)]
   const named = declared === undefined ? namedActions(name, leaves) : actionsOfContract(declared.contract)
   const { now, later } = programsOf(fold(name), named, leaves, declared)
-  const reading: Reading = {
+  const reading: ParsedCall = {
     name,
     leaves,
     marks,
@@ -193,19 +201,19 @@ export function factsOf(call: ToolCall, contracts: Contracts = knownContracts())
   return factsWith(reading, now, named, { possible: factsWith(reading, all, may, beside) })
 }
 
-type Reading = {
+type ParsedCall = {
   readonly name: string
   readonly leaves: readonly Leaf[]
   readonly marks: ReadonlySet<Mark>
   readonly named: ReadonlySet<Action>
-  readonly declared: Declared | undefined
+  readonly declared: MatchedContract | undefined
   readonly said: ReturnType<typeof saidBy>
   readonly addressed: Addressed
   readonly hosts: readonly HostFact[]
 }
 
 /** Sets the role of a value of a declared tool: that of the innermost field that the contract names, otherwise text for people. */
-function declaredLeaf(leaf: Leaf, { roles, contract }: Declared): Leaf {
+function declaredLeaf(leaf: Leaf, { roles, contract }: MatchedContract): Leaf {
   const named = leaf.keys.map((key) => roles.get(key)).findLast((one) => one !== undefined)
   // Arguments that are a single text have the main role of the contract.
   const role = named ?? (leaf.keys.length === 0 ? mainRole(contract) : "body")
@@ -234,7 +242,7 @@ function both(now: Programs, later: Programs): Programs {
   }
 }
 
-type Beside = {
+type FactOptions = {
   readonly possible?: CallFacts
   /** True if only the name of the tool says that it reads: it may change something, or the files that it names. */
   readonly mayChange?: boolean
@@ -242,10 +250,10 @@ type Beside = {
 }
 
 function factsWith(
-  reading: Reading,
+  reading: ParsedCall,
   programs: Programs,
   may: ReadonlySet<Action>,
-  { possible, mayChange = false, mayChangePaths = false }: Beside = {},
+  { possible, mayChange = false, mayChangePaths = false }: FactOptions = {},
 ): CallFacts {
   const { name, leaves, marks, named, declared } = reading
   const tool = fold(name)
@@ -276,7 +284,7 @@ function factsWith(
   // A tool that only runs programs changes what those change.
   const isProgram =
     programs.read > 0 && !mayChange && [...may].every((action) => /^(?:execute|query|read)$/.test(action))
-  const sure: Sure = {
+  const sure: EagerFacts = {
     tool,
     actions,
     changes,

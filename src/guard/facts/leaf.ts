@@ -72,7 +72,7 @@ function visit(reading: Reading, { value, ...place }: Visit): void {
 
 type Place = Omit<Visit, "value">
 
-function wait(reading: Reading, visit: Visit): void {
+function enqueue(reading: Reading, visit: Visit): void {
   if (reading.waiting.length >= maxLeaves) reading.marks.add("too-many")
   else reading.waiting.push(visit)
 }
@@ -94,7 +94,7 @@ function visitList(reading: Reading, list: readonly unknown[], place: Place): vo
     visitText(reading, role === "path" ? words.join("/") : words.map((word) => quoted(String(word))).join(" "), place)
     if (role === "command" && /^[\w./-]+$/.test(String(words[0]))) return
   }
-  for (const value of list.slice(0, maxLeaves)) wait(reading, { ...place, value, depth: place.depth + 1 })
+  for (const value of list.slice(0, maxLeaves)) enqueue(reading, { ...place, value, depth: place.depth + 1 })
   if (list.length > maxLeaves) reading.marks.add("too-many")
 }
 
@@ -113,7 +113,7 @@ function visitObject(reading: Reading, value: object, place: Place): void {
     const keys = [...place.keys, fold(name)]
     if (/[@/\\.:%&=\s]/.test(key) || key.length > 40) visitText(reading, key, { ...place, group })
     const renamed = key === "value" && typeof named === "string" ? [...place.keys, fold(keyName(named))] : keys
-    wait(reading, { ...place, value: told, keys: renamed, group, depth: place.depth + 1 })
+    enqueue(reading, { ...place, value: told, keys: renamed, group, depth: place.depth + 1 })
   }
   joinArguments(reading, entries, { ...place, group })
 }
@@ -124,7 +124,10 @@ function joinArguments(reading: Reading, entries: readonly (readonly [string, un
   const fed = entries.find(([key]) => /^(?:stdin|std_?in|stdin_?(?:data|text)|input|standard_?input)$/i.test(key))?.[1]
   const run = Array.isArray(program) ? program.map((word) => quoted(String(word))).join(" ") : program
   if (typeof run === "string" && run.length <= 10_000 && typeof fed === "string" && fed.trim() !== "")
-    visitText(reading, `${run} <<'${fedMark}'\n${fed}\n${fedMark}`, { ...place, keys: [...place.keys, "command"] })
+    visitText(reading, `${run} <<'${hereDocDelimiter}'\n${fed}\n${hereDocDelimiter}`, {
+      ...place,
+      keys: [...place.keys, "command"],
+    })
   const given = entries.find(([key]) => /^(?:args|argv|arguments|parameters|params)$/i.test(key))?.[1]
   if (typeof program !== "string" || !Array.isArray(given) || given.length > 1_000) return
   const words = given.filter(isWord)
@@ -133,7 +136,7 @@ function joinArguments(reading: Reading, entries: readonly (readonly [string, un
 }
 
 /** Delimiter of the here-document with a command's input; no real text contains it. */
-const fedMark = "END_OF_WHAT_IT_READS"
+const hereDocDelimiter = "END_OF_WHAT_IT_READS"
 
 /** Parses a text that is JSON: an object, a list or one more text. */
 function parsed(text: string): unknown {
@@ -155,7 +158,7 @@ function visitText(reading: Reading, raw: string, place: Place): void {
   if (/^\s*[{["]/.test(text)) {
     const value = parsed(text)
     if (value !== undefined && value !== null) {
-      wait(reading, { ...place, value, depth: place.depth + 1 })
+      enqueue(reading, { ...place, value, depth: place.depth + 1 })
       return
     }
   }
@@ -163,16 +166,16 @@ function visitText(reading: Reading, raw: string, place: Place): void {
   const bare = text.trim()
   // Quotes around the whole text would hide it from readers that skip quoted texts, so the content is read as well.
   if (bare.length > 2 && /^["'`]/.test(bare) && bare.endsWith(bare[0] ?? "") && place.depth < maxDepth)
-    wait(reading, { ...place, value: bare.slice(1, -1), depth: place.depth + 1 })
+    enqueue(reading, { ...place, value: bare.slice(1, -1), depth: place.depth + 1 })
   if (plainText.test(text) && !/[\w-]{12}/.test(text)) return
-  const { texts, tooMany } = unfold(text)
+  const { texts, tooMany } = decodeOnce(text)
   if (tooMany) reading.marks.add("too-many")
   if (texts.length === 0) return
   if (place.unfoldings >= maxUnfoldings) {
     reading.marks.add("too-deep")
     return
   }
-  for (const value of texts) wait(reading, { ...place, value, unfoldings: place.unfoldings + 1 })
+  for (const value of texts) enqueue(reading, { ...place, value, unfoldings: place.unfoldings + 1 })
 }
 
 function addLeaf(reading: Reading, text: string, value: Leaf["value"], place: Place): void {
@@ -235,7 +238,7 @@ const decodeQuotedPrintable = (text: string): string =>
   text.replace(/=\r?\n/g, "").replace(/(?:=[\dA-F]{2})+/g, (run) => decodeHex(run.replaceAll("=", "")))
 
 /** Encodings of single characters, each with a character and a pattern that reveal it. */
-const spellings: readonly (readonly [sign: string, hint: RegExp, decode: (text: string) => string])[] = [
+const characterEncodings: readonly (readonly [sign: string, hint: RegExp, decode: (text: string) => string])[] = [
   ["&", /&(?:#|[a-z]{2,8};)/i, decodeEntities],
   ["%", /%[\da-f]{2}/i, decodePercents],
   ["\\", /\\(?:u|x|[0-3][0-7]{2})/i, decodeEscapes],
@@ -260,8 +263,8 @@ const wrapped = /^[A-Za-z\d+/_-]{16,}(?:\s+[A-Za-z\d+/_-]+)+={0,2}\s*$/
 const hexRun = /^(?:0x)?(?:[\da-f]{2}){6,}$/i
 
 /** Undoes one level of encoding: in the whole text for encodings of single characters, run by run for base64 and hex. */
-function unfold(text: string): { readonly texts: readonly string[]; readonly tooMany: boolean } {
-  const spelled = spellings.reduce(
+function decodeOnce(text: string): { readonly texts: readonly string[]; readonly tooMany: boolean } {
+  const spelled = characterEncodings.reduce(
     (before, [sign, hint, decode]) => (before.includes(sign) && hint.test(before) ? decode(before) : before),
     text,
   )

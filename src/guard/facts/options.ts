@@ -1,17 +1,18 @@
 /** Reads the words of a command: options, their values, and operands. */
 
 /** Values of each matching option: what a group of the pattern captures in the option's own word (`--to=x`), or else the next word. */
-export const toldBy = (words: readonly string[], option: RegExp): readonly string[] =>
+export const optionValues = (words: readonly string[], option: RegExp): readonly string[] =>
   words.flatMap((word, at) => {
     const found = option.exec(word)
     return found === null ? [] : [found.slice(1).find((group) => group !== undefined) ?? words[at + 1] ?? ""]
   })
 
 /** Value of the first matching option, if there is one. */
-export const firstTold = (words: readonly string[], option: RegExp): string | undefined => toldBy(words, option)[0]
+export const firstTold = (words: readonly string[], option: RegExp): string | undefined =>
+  optionValues(words, option)[0]
 
 /** Words right after a matching option. */
-export const behind = (words: readonly string[], option: RegExp): readonly string[] =>
+export const wordsAfter = (words: readonly string[], option: RegExp): readonly string[] =>
   words.filter((_, at) => option.test(words[at - 1] ?? ""))
 
 /** Operands: words that are neither options nor the value of an option that takes one. */

@@ -139,13 +139,14 @@ function kindsIn({ folded, keys, field, role, text }: Leaf): readonly PersonalKi
   for (const [kind, pattern] of named) {
     if (masked || folded.trim() === "") continue
     if (pattern.test(isProse ? key : short)) kinds.push(kind)
-    // Named, and followed by something with digits in an unusual form.
-    else if (hasDigit && kind !== "ssn" && kind !== "card" && followed(folded, start, pattern)) kinds.push(kind)
+    // Named, and isFollowedByDigits by something with digits in an unusual form.
+    else if (hasDigit && kind !== "ssn" && kind !== "card" && isFollowedByDigits(folded, start, pattern))
+      kinds.push(kind)
   }
   return kinds
 }
 
-function followed(folded: string, start: string, pattern: RegExp): boolean {
+function isFollowedByDigits(folded: string, start: string, pattern: RegExp): boolean {
   const match = pattern.exec(start)
   return (
     match !== null &&

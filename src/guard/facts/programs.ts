@@ -4,7 +4,7 @@ import { type Action, type Environment, targetEnvironments } from "./action.ts"
 import { finished, newReading, type ProgramReading, type Programs, readFields } from "./call-fields.ts"
 import { codeFacts } from "./code.ts"
 import { changesSomething } from "./command-table.ts"
-import type { Declared } from "./contracts.ts"
+import type { MatchedContract } from "./contracts.ts"
 import { controlsOff, namesControl } from "./controls.ts"
 import { hostOfWord, isSecretUrl } from "./hosts.ts"
 import { type Leaf, open, openAll } from "./leaf.ts"
@@ -73,7 +73,7 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
   reading.read++
   reading.commands.push(...facts.commands)
   reading.paths.push(...facts.paths)
-  // Relative paths are also resolved against the folder in which the command is run, if the call names it.
+  // Relative paths are also resolved against the folder of the command, if the call names it.
   if (folder !== undefined && facts.paths.length <= maxPlaced)
     for (const fact of facts.paths)
       if (!/^(?:[/~$]|[a-z]:)/i.test(fact.path))
@@ -172,7 +172,7 @@ const controlCommands = anyOf(
 const controlServices = new RegExp(`^${controlCommands}`)
 
 /**
- * Cuts a program's name after its first word, because the rest of a name does not name a control. Cmdlets such as `Disable-…` keep theirs.
+ * Cuts a program's name after its first word, because the rest of a name does not name a control. Cmdlets (`Disable-…`) keep theirs.
  */
 const named = (line: string): string =>
   line.replace(/^(?!(?:disable|stop|remove|set|clear|new|add|enable|uninstall|aa)-)([a-z\d]+)-[\w-]+/, "$1")
@@ -406,7 +406,7 @@ export function programsOf(
   tool: string,
   named: ReadonlySet<Action>,
   leaves: readonly Leaf[],
-  declared?: Declared,
+  declared?: MatchedContract,
 ): { readonly now: Programs; readonly later?: Programs } {
   const reading = newReading()
   const words = wordsOf(tool)
@@ -429,7 +429,7 @@ export function programsOf(
 }
 
 /** Matches mentions of files, mail, secrets or production: a written program without one does nothing later that has to be known. */
-const telling = /["'`](?:\/|~)|\.ssh|\.env|secret|credential|passw|smtp|mail|prod|\bkey/i
+const worthReading = /["'`](?:\/|~)|\.ssh|\.env|secret|credential|passw|smtp|mail|prod|\bkey/i
 
 /** Matches project files that define commands, and the keys under which they define them. */
 const manifest =
@@ -437,7 +437,7 @@ const manifest =
 const manifestScripts = /^(?:scripts?|tasks?|commands?|hooks?|\w+_?commands?|program)$/
 
 /** Matches ways to switch off the verification of TLS or of host keys in a program. */
-const checksOff = new RegExp(
+const verificationOff = new RegExp(
   anyOf(
     "\\brejectUnauthorized[\"']?\\s*[:=]\\s*false\\b|\\bInsecureSkipVerify\\s*[:=]\\s*true\\b",
     "\\bverify\\s*=\\s*False\\b|\\bCERT_NONE\\b|\\bcheck_hostname\\s*=\\s*False\\b",
@@ -465,7 +465,7 @@ function laterPrograms(
   const write = (into: readonly string[], text: string): void => {
     const held = into.flatMap((path) => scriptsOf(path, text))
     if (held.length > 0) scripts.push(...held)
-    else if (into.some((path) => codeFile.test(path)) && telling.test(text)) code.push(text)
+    else if (into.some((path) => codeFile.test(path)) && worthReading.test(text)) code.push(text)
   }
   const isManifest = paths.some((path) => manifest.test(path))
   for (const { role, text, keys, field, value } of leaves) {
@@ -473,7 +473,7 @@ function laterPrograms(
     if (isManifest && typeof value === "string" && keys.some((key) => manifestScripts.test(key))) scripts.push(text)
     if (role === "body" && !/^(?:old|search|before)/.test(field)) {
       write(paths, text)
-      if (paths.some((path) => codeFile.test(path) || configures.test(path)) && checksOff.test(text))
+      if (paths.some((path) => codeFile.test(path) || configures.test(path)) && verificationOff.test(text))
         controls.push("encryption")
     }
     if (role === "patch" || role === "body") for (const file of patchedTexts(text)) write([file.path], file.text)

@@ -8,7 +8,7 @@ import words from "./secret-words.json" with { type: "json" }
 import { anyWord, fold, runsIn, signSet } from "./words.ts"
 
 /** Pattern between the name of a secret and its value. */
-const isGiven = `["']?\\s{0,3}(?:[:=]|is\\s{0,3}:|is(?=\\s{1,3}\\S{0,40}\\d))\\s{0,3}["']?`
+const assignment = `["']?\\s{0,3}(?:[:=]|is\\s{0,3}:|is(?=\\s{1,3}\\S{0,40}\\d))\\s{0,3}["']?`
 
 /** Kinds of secrets with a pattern for each; a text without the `sign` cannot match. */
 const shapes: readonly (readonly [kind: string, shape: RegExp, sign?: string])[] = [
@@ -28,7 +28,7 @@ const shapes: readonly (readonly [kind: string, shape: RegExp, sign?: string])[]
   [
     "password",
     new RegExp(
-      `(?<![A-Za-z])${anyOf(words.namesOfSecrets)}${isGiven}(?!${anyOf(words.noSecrets)})(?![\\w.?]+[[(])[^\\s"',;]{6,}`,
+      `(?<![A-Za-z])${anyOf(words.namesOfSecrets)}${assignment}(?!${anyOf(words.noSecrets)})(?![\\w.?]+[[(])[^\\s"',;]{6,}`,
       "i",
     ),
   ],
@@ -36,7 +36,7 @@ const shapes: readonly (readonly [kind: string, shape: RegExp, sign?: string])[]
 
 const pieces = /(["'`])\s{0,4}\+\s{0,4}["'`]/
 /** Matches a password in a sentence: a word of letters and digits right after the word for it. */
-const spoken =
+const passwordInSentence =
   /\b(?:password|passwort|passwd|pwd|passphrase|kennwort|mot de passe|contrase[nñ]a)[\s:]{1,3}["'`]?(?=\S*\d)(?=\S*[A-Z])(?=\S*[a-z])[^\s"'`,;]{8,}/
 
 const secretKey =
@@ -79,7 +79,7 @@ function kindsIn({ text, field, value }: Leaf): readonly string[] {
   const kinds = shapes
     .filter(([, shape, sign]) => (sign === undefined || whole.includes(sign)) && shape.test(whole))
     .map(([kind]) => kind)
-  if (spoken.test(whole)) kinds.push("password")
+  if (passwordInSentence.test(whole)) kinds.push("password")
   if (secretKey.test(field) && !/\s/.test(text) && text.length >= 8 && entropyOf(text.slice(0, 200)) > 2.5)
     kinds.push("password")
   if (kinds.length === 0 && longWordsIn(text).some(isRandom)) kinds.push("random-key")
@@ -100,7 +100,7 @@ const secretStores = new RegExp(`^${storeWays}`)
 /**
  * True for a sub-command named after a secret: it shows or creates one, whatever the program. Scripts of a project have names of their own.
  */
-const tellsSecret = (name: string, words: readonly string[]): boolean => {
+const showsSecret = (name: string, words: readonly string[]): boolean => {
   if (/^docker-credential-/.test(name)) return true
   if (/^(?:get|read|show|export|reveal|fetch|unprotect|find)-\w*(?:secret|credential|password|vaultkey)/.test(name))
     return true
@@ -123,7 +123,7 @@ export function opensSecret(name: string, words: readonly string[], line: string
   ]
   // Columns of a list that show only names and dates.
   if (/^(?:kubectl|oc) .*-o[ =]?(?:custom-columns|jsonpath)/.test(line) && !/(?<!meta)data\b/.test(line)) return false
-  return anyWord(direct, secretStores) || tellsSecret(name, words) || words.some(isSecretUrl)
+  return anyWord(direct, secretStores) || showsSecret(name, words) || words.some(isSecretUrl)
 }
 
 const secretVariable =

@@ -81,14 +81,14 @@ function filtered(name: string, words: readonly string[], input: string): string
   if (name === "tr" && operands.length === 2 && !has(/^-/))
     return translated(input, operands[0] ?? "", operands[1] ?? "")
   if (name === "tr" && has(/^-\w*d/) && operands.length === 1) {
-    const gone = new Set(members(operands[0] ?? ""))
+    const gone = new Set(charactersOf(operands[0] ?? ""))
     return [...input].filter((sign) => !gone.has(sign)).join("")
   }
   return undefined
 }
 
 /** Characters of a set in the notation of `tr`. */
-function members(set: string): readonly string[] {
+function charactersOf(set: string): readonly string[] {
   const plain = [...unescaped(set.replace(/^\[(.*)\]$/, "$1"))]
   const found: string[] = []
   for (let at = 0; at < plain.length; at++) {
@@ -108,7 +108,7 @@ function members(set: string): readonly string[] {
 
 function translated(text: string, from: string, to: string): string | undefined {
   if (from.includes("[:") || to.includes("[:")) return undefined
-  const [sources, targets] = [members(from), members(to)]
+  const [sources, targets] = [charactersOf(from), charactersOf(to)]
   const table = new Map(sources.map((sign, at) => [sign, targets[Math.min(at, targets.length - 1)] ?? ""]))
   return [...text].map((sign) => table.get(sign) ?? sign).join("")
 }

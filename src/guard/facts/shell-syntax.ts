@@ -87,7 +87,7 @@ export function readScript(text: string, names: ReadonlyMap<string, readonly str
   return { commands: walk.commands, unparsed: walk.unparsed, tooMany: walk.tooMany }
 }
 
-/** The parser looks for the end of each open brace anew: a script with more open braces than this is not read, as it would take too long. */
+/** Maximum number of open braces in a script that is parsed: the parser searches for the end of each one from the start. */
 const maxOpenBraces = 300
 
 function hasManyOpenBraces(text: string): boolean {

@@ -181,7 +181,7 @@ function readCommand(reading: Reading, command: RunCommand): void {
   if (around.some((wrapper) => /^(?:sudo|doas|chroot|su|nsenter|runuser)$/.test(wrapper))) effects.add("privilege")
   if (name === "tee" && words.every((word) => /^-|^\/dev\/(?:null|std\w+|tty)$/.test(word))) effects.delete("write")
   const named = environmentsOf(command)
-  const isHere = command.places.length === 0 && around.every((wrapper) => staysHere.test(wrapper))
+  const isHere = command.places.length === 0 && around.every((wrapper) => localWrappers.test(wrapper))
   const isLocal = isHere && (!changesSomething(effects) || (localChange.test(name) && !named.includes("production")))
   if (writesTo.some((to) => !/^\/dev\/(?:null|std\w+|tty|fd\/\d+)$/.test(to) && to !== "")) effects.add("write")
   if (command.words.length === 0 && writesTo.length + readsFrom.length === 0) return
@@ -196,7 +196,7 @@ function readCommand(reading: Reading, command: RunCommand): void {
     line: line.slice(0, 4_000),
     effects,
     isLocal: isLocal && !isPlace,
-    ...present({ fed: fedTo(command) }),
+    ...present({ fed: inputOf(command) }),
   })
   reading.environments.push(...named)
   readDestructions(reading, command, line, environments)
@@ -210,7 +210,7 @@ function readCommand(reading: Reading, command: RunCommand): void {
     )
   readUnknownEffects(reading, command, effects)
   readFiles(reading, command, effects)
-  readReached(reading, command, words, effects)
+  readReachedHosts(reading, command, words, effects)
   if (opensSecret(name, words, line)) reading.paths.push(secretStore)
   if (effects.has("send") && words.some(isPaymentUrl)) effects.add("pay")
   readMail(reading, command, words, line, effects)
@@ -224,7 +224,7 @@ function readCommand(reading: Reading, command: RunCommand): void {
 }
 
 /** Reads the hosts that a command reaches: by its words, by a proxy, by a file that is a connection. */
-function readReached(reading: Reading, command: RunCommand, words: readonly string[], effects: Set<Effect>): void {
+function readReachedHosts(reading: Reading, command: RunCommand, words: readonly string[], effects: Set<Effect>): void {
   const { name, writesTo, readsFrom } = command
   if (effects.has("network") || effects.has("install")) readHosts(reading, command, words)
   else if (!wordless.test(name) && (effects.has("unknown") || effects.has("execute")))
@@ -245,14 +245,15 @@ function readReached(reading: Reading, command: RunCommand, words: readonly stri
   }
 }
 
-const fedTo = ({ name, given }: RunCommand): string | undefined =>
+const inputOf = ({ name, given }: RunCommand): string | undefined =>
   given.length === 0 ||
   /^(?:cat|tee|\w*sh|python[\d.]*|node|ruby|perl|php|psql|mysql|sqlite3|mail\w*|git|curl|jq|grep|sed|awk)$/.test(name)
     ? undefined
     : given.join(" ").slice(0, 2_000)
 
 /** Matches wrappers that run a command on this machine. */
-const staysHere = /^(?:sudo|env|nohup|time|timeout|nice|ionice|stdbuf|bash|sh|zsh|dash|ksh|xargs|find|fd|trap|eval)$/
+const localWrappers =
+  /^(?:sudo|env|nohup|time|timeout|nice|ionice|stdbuf|bash|sh|zsh|dash|ksh|xargs|find|fd|trap|eval)$/
 /** Matches programs that change files of this machine and nothing else. */
 const localChange =
   /^(?:cp|mv|rm|rmdir|unlink|touch|mkdir|mktemp|tee|truncate|ln|chmod|g?sed|awk|gawk|sort|split|csplit|tar|gzip|gunzip|zip|unzip|bzip2|xz|zstd|patch|dos2unix|sponge)$/
@@ -280,7 +281,7 @@ function readDestructions(
       for (const kind of mutationsIn(word.replaceAll('\\"', '"')).flatMap((one) => destroyedBy(one) ?? []))
         reading.destructions.push({ kind, environments })
   if (name === "git") readGitOptions(reading, words, line)
-  if (name === "git" && (deletesRefs.test(line) || !looksOnly.test(line)) && isSharedRepository(command))
+  if (name === "git" && (deletesRefs.test(line) || !readOnlyGit.test(line)) && isSharedRepository(command))
     reading.destructions.push({ kind: "repository", environments })
 }
 
@@ -301,7 +302,7 @@ function readGitOptions(reading: Reading, words: readonly string[], line: string
 }
 
 /** Matches git commands that change nothing. */
-const looksOnly = new RegExp(`^git(?: --?\\S+)*${anyOf(` ${anyOf(words.gitLooks)}(?= |$)`, "$")}`)
+const readOnlyGit = new RegExp(`^git(?: --?\\S+)*${anyOf(` ${anyOf(words.gitLooks)}(?= |$)`, "$")}`)
 
 /** True if git runs in a shared repository: over ssh, or in a bare one (`x.git`). */
 const isSharedRepository = ({ around, directory = "", words }: RunCommand): boolean =>
@@ -314,13 +315,13 @@ const isInline = (name: string, words: readonly string[]): boolean =>
     name,
   ) && anyWord(words, /^(?:-\w*[ceEpr]|--(?:eval|print|command)|-command|\/c|eval)$/i)
 
-const takesAway = new RegExp(
+const deletingWords = new RegExp(
   anyOf(`(?:^|[\\s_:-])${anyOf(words.takesAway)}(?:[\\s_:-]|$)`, "-X ?delete|--clean\\b|\\bdown\\b.*-v\\b|--delete\\b"),
   "i",
 )
 
 /** Matches sub-commands that transfer something over a network. */
-const reachesOut =
+const networkSubcommands =
   /\s(?:upload|download|push|pull|publish|sync|deploy|fetch|clone|connect|send|login|share|tunnel|expose|submit|export-to|mirror)\s/
 
 /**
@@ -337,7 +338,7 @@ function readProductionActs(
     (["unknown", "deploy", "delete", "send", "execute"] as const).some((effect) => effects.has(effect)) ||
     (effects.has("network") && effects.has("write"))
   const isFile = /^(?:rm|rmdir|unlink|del|rd|shred|remove-item|ri|find|git)\b/.test(line)
-  if (effects.has("unknown") && reachesOut.test(` ${line.split(" ", 6).slice(1).join(" ")} `))
+  if (effects.has("unknown") && networkSubcommands.test(` ${line.split(" ", 6).slice(1).join(" ")} `))
     open(reading.open, "hosts", "nobody has said which host it reaches")
   // An unknown program with a word for deleting in the place of a sub-command.
   const subcommand = line
@@ -346,12 +347,12 @@ function readProductionActs(
     .filter((word) => !word.startsWith("-"))
     .slice(0, 3)
     .join(" ")
-  if (effects.has("unknown") && takesAway.test(` ${subcommand} `) && !isBuild(line)) {
+  if (effects.has("unknown") && deletingWords.test(` ${subcommand} `) && !isBuild(line)) {
     open(reading.open, "statements", "it takes something away, and nobody has said what")
     reading.destructions.push({ kind: "unknown", environments })
   }
   if (!environments.includes("production") || !acts || isFile || isBuild(line)) return
-  if (takesAway.test(line)) reading.destructions.push({ kind: "infrastructure", environments })
+  if (deletingWords.test(line)) reading.destructions.push({ kind: "infrastructure", environments })
   else open(reading.open, "statements", "it acts on production, and nobody has said what it does")
 }
 

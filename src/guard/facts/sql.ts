@@ -29,7 +29,7 @@ const newReading = () => ({
 type Reading = ReturnType<typeof newReading>
 
 /** Unwraps comments that begin with an exclamation mark: MySQL runs their content. */
-const opened = (text: string): string =>
+const withMysqlComments = (text: string): string =>
   text.includes("/*!") ? text.replace(/\/\*!\d{0,6}([^*]{0,2000})\*\//g, " $1 ") : text
 
 /** Matches characters that other systems read differently from PostgreSQL: their reading counts as well. */
@@ -64,16 +64,16 @@ function readText(reading: Reading, text: string, depth: number): void {
     return
   }
   // Joins a text that is concatenated from literals.
-  const joined = opened(text).replace(/'\s{0,20}(?:\|\||\+)\s{0,20}'/g, "")
+  const joined = withMysqlComments(text).replace(/'\s{0,20}(?:\|\||\+)\s{0,20}'/g, "")
   const short = shortened(joined)
   if (short.length > maxSql) {
     reading.tooMany = true
     return
   }
   const tree = parseSql(short)
-  const odd = ambiguous.test(joined) || joined !== text
+  const isAmbiguous = ambiguous.test(joined) || joined !== text
   if (tree !== undefined) for (const node of tree.slice(0, maxStatements)) readTree(reading, node, depth)
-  if (tree === undefined || odd) readWords(reading, joined, depth, tree !== undefined)
+  if (tree === undefined || isAmbiguous) readWords(reading, joined, depth, tree !== undefined)
   if ((tree?.length ?? 0) > maxStatements || reading.statements.length > maxStatements) reading.tooMany = true
 }
 
@@ -93,7 +93,7 @@ function shortened(text: string): string {
 const reading = wordSet(...lists.sql.reading)
 const dropping = wordSet(...lists.sql.dropping)
 /** Matches settings of a session that change what it may do or what is recorded of it. */
-const powers = /role|authorization|replication|^log|audit|row_security|read_only|bin_log|sql_log/i
+const sensitiveSettings = /role|authorization|replication|^log|audit|row_security|read_only|bin_log|sql_log/i
 
 const verbNames: Readonly<Record<string, string>> = {
   DropdbStmt: "drop",
@@ -159,7 +159,7 @@ function readTree(into: Reading, node: SqlNode, depth: number): void {
   }
   const kinds = [...found.kinds.keys()]
   const all = (...names: readonly string[]): readonly SqlNode[] => names.flatMap((name) => found.kinds.get(name) ?? [])
-  const settings = all("VariableSetStmt").filter(({ name }) => powers.test(String(name)))
+  const settings = all("VariableSetStmt").filter(({ name }) => sensitiveSettings.test(String(name)))
   const selectsInto = all("SelectStmt").some(({ intoClause }) => intoClause !== undefined)
   const unbounded = all("DeleteStmt", "UpdateStmt").some(isUnbounded)
   const alters = droppingParts.test(JSON.stringify(all("AlterTableStmt")))
@@ -317,11 +317,11 @@ function factOfWords({ words, strings }: Statement): SqlFact {
     destructive:
       anyWord(changes, /^(?:drop|truncate|delete|purge)$/) || alters || flush || isWhole || replacesTable.test(line),
     unbounded: isWhole,
-    ...present({ unresolved: openIn(verb, words, strings, looks) }),
+    ...present({ unresolved: unresolvedInWords(verb, words, strings, looks) }),
   }
 }
 
-function openIn(
+function unresolvedInWords(
   verb: string,
   words: readonly string[],
   strings: readonly string[],
@@ -367,11 +367,13 @@ const statementShapes = anyOf(
 const shape = new RegExp(`\\b${statementShapes}`, "i")
 
 export const looksLikeSql = (text: string): boolean =>
-  shape.test(opened(text.slice(0, 200_000)).replace(/\/\*[^*]{0,200}\*\/|\s+/g, " "))
+  shape.test(withMysqlComments(text.slice(0, 200_000)).replace(/\/\*[^*]{0,200}\*\/|\s+/g, " "))
 
 /** True if the first word is one that a statement starts with. */
 export const startsLikeSql = (text: string): boolean => {
-  const first = /^(?:\s|--[^\n]*\n|\/\*[^*]{0,400}\*\/|\(|;)*([a-z]+)/i.exec(opened(text.slice(0, 5_000)))?.[1]
+  const first = /^(?:\s|--[^\n]*\n|\/\*[^*]{0,400}\*\/|\(|;)*([a-z]+)/i.exec(
+    withMysqlComments(text.slice(0, 5_000)),
+  )?.[1]
   // `set -e` begins a script.
   return first !== undefined && verbs.has(first.toLowerCase()) && !/^\s*set\s+[-+][a-z]/i.test(text)
 }

@@ -1,7 +1,7 @@
 import { type Action, mayMail, maySurf, possibleActions } from "./action.ts"
 import { hasRates } from "./amounts.ts"
 import type { Programs } from "./call-fields.ts"
-import type { Declared } from "./contracts.ts"
+import type { MatchedContract } from "./contracts.ts"
 import type { Addressed, HostFact } from "./hosts.ts"
 import { type Leaf, type Open, type OpenFacts, open } from "./leaf.ts"
 import { mediaOf } from "./media.ts"
@@ -12,7 +12,7 @@ type Naming = {
   readonly tool: string
   readonly leaves: readonly Leaf[]
   readonly named: ReadonlySet<Action>
-  readonly declared: Declared | undefined
+  readonly declared: MatchedContract | undefined
 }
 
 /**

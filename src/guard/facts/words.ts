@@ -49,7 +49,7 @@ const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]|(?![\t\n\r])\p
 const tagged = /[\u{e0020}-\u{e007e}]/gu
 
 /** Characters that readers and parsers take for plain ones, and that NFKC leaves alone. */
-const standIns: readonly (readonly [RegExp, string])[] = [
+const lookAlikes: readonly (readonly [RegExp, string])[] = [
   [/[\u3002\uff61\u2024]/g, "."],
   [/[\u2010-\u2015\u2212\ufe58\ufe63]/g, "-"],
   [/[\u2044\u2215\u29f8]/g, "/"],
@@ -77,7 +77,7 @@ export function clean(text: string): { readonly text: string; readonly hidden: b
     .toWellFormed()
     .replace(tagged, (sign) => String.fromCodePoint((sign.codePointAt(0) ?? 0) - 0xe0000))
     .replace(invisible, "")
-  const forms = standIns.reduce((before, [pattern, sign]) => before.replace(pattern, sign), shown.normalize("NFKC"))
+  const forms = lookAlikes.reduce((before, [pattern, sign]) => before.replace(pattern, sign), shown.normalize("NFKC"))
   const visible = forms.replace(invisible, "").replace(/[^\P{Nd}\d]/gu, plainDigit)
   return { text: visible, hidden: shown.length !== text.length }
 }

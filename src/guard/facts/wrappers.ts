@@ -1,6 +1,6 @@
 import { anyOf } from "../../language/word-lists.ts"
 import words from "./command-words.json" with { type: "json" }
-import { afterOptions, behind, firstTold, foundIn, operandsOf, toldBy } from "./options.ts"
+import { afterOptions, firstTold, foundIn, operandsOf, optionValues, wordsAfter } from "./options.ts"
 import { foundBy } from "./shell-output.ts"
 import type { ShellCommand } from "./shell-syntax.ts"
 import { unknownPart } from "./shell-words.ts"
@@ -127,7 +127,7 @@ const readers: readonly (readonly [names: RegExp, read: Reader])[] = [
     /^(?:script|su|runuser|nix-shell|nix|scl|sg)$/,
     (words) =>
       runsScripts(
-        toldBy(words, /^-\w*c$|^--(?:command|run)$/)
+        optionValues(words, /^-\w*c$|^--(?:command|run)$/)
           .slice(0, 1)
           .filter(isText),
       ),
@@ -167,7 +167,7 @@ function fdCommand(words: readonly string[]): Wrapped | undefined {
   const valued =
     /^-[eEtdgcjoS]$|^--(?:extension|exclude|type|max-depth|min-depth|size|changed-\w+|owner|color|threads|base-directory|search-path)$/
   const own = words.slice(0, at)
-  const endings = behind(own, /^(?:-e|--extension)$/)
+  const endings = wordsAfter(own, /^(?:-e|--extension)$/)
   const [pattern = ""] = operandsOf(own, valued)
   // A pattern of letters, digits and dashes matches anywhere in a name.
   const piece = /^[\w-]+$/.test(pattern) ? `*${pattern}*` : "*"
@@ -192,7 +192,7 @@ function fedCommand(
 ): Wrapped {
   const known = given.flatMap((text) => text.split(/\s+/)).filter(isText)
   const words = fed ?? (known.length > 0 && !piped ? known : [unknownPart])
-  const sign = behind(options, /^-I$|^--replace$/)[0] ?? "{}"
+  const sign = wordsAfter(options, /^-I$|^--replace$/)[0] ?? "{}"
   if (!rest.some((word) => word.includes(sign))) return rest.length === 0 ? none : runs([...rest, ...words])
   return { ...none, argv: words.slice(0, 64).map((one) => rest.map((word) => word.replaceAll(sign, one))) }
 }
@@ -200,7 +200,7 @@ function fedCommand(
 function sshCommand(words: readonly string[], { given, piped }: ShellCommand): Wrapped {
   const rest = afterOptions(words, /^-[bBcDEeFIiJLlmOoPpQRSWw]$/, 0)
   const [host = "", ...told] = rest[0] === "--" ? rest.slice(1) : rest
-  const options = [...behind(words, /^-o$/), ...words.filter((word) => /^-o./.test(word))]
+  const options = [...wordsAfter(words, /^-o$/), ...words.filter((word) => /^-o./.test(word))]
   const proxied = options.flatMap((word) => /(?:Proxy|Local)Command[= ](.*)/i.exec(word)?.[1] ?? [])
   const script = (told[0] === "--" ? told.slice(1) : told).join(" ")
   const scripts = [...proxied, script, ...(script === "" ? given : [])].filter(isText)
@@ -244,7 +244,7 @@ const harmlessValue = /^(?:|cat|true|false|less.*|vim|nano|store|cache|osxkeycha
 
 /** `git -c alias.x='!cmd' x`, `git -c core.pager=cmd`, `git bisect run cmd`, `git submodule foreach cmd`, `git rebase --exec cmd`. */
 function gitCommand(words: readonly string[]): Wrapped {
-  const settings = [...behind(words, /^-c$/), ...words.filter((word) => /^--config-env=/.test(word))]
+  const settings = [...wordsAfter(words, /^-c$/), ...words.filter((word) => /^--config-env=/.test(word))]
   const set = settings.flatMap((setting) => {
     const [, key = "", value = ""] = /^(?:--config-env=)?([\w.-]+)=(.*)$/s.exec(setting) ?? []
     if (/^alias\./i.test(key)) return [ofAlias(value)]
@@ -261,8 +261,8 @@ function gitCommand(words: readonly string[]): Wrapped {
     argv: words[0] === "bisect" && words[1] === "run" ? [words.slice(2)] : [],
     scripts: [
       ...set,
-      ...toldBy(words, /^--(?:exec|upload-pack|receive-pack|extcmd)=(.*)$/s),
-      ...(takesCommand ? toldBy(words, options) : []),
+      ...optionValues(words, /^--(?:exec|upload-pack|receive-pack|extcmd)=(.*)$/s),
+      ...(takesCommand ? optionValues(words, options) : []),
       ...(each > 0
         ? [
             words
@@ -297,7 +297,11 @@ function terminalCommand(words: readonly string[]): Wrapped | undefined {
 }
 
 /** Options with a command in their value, of programs that are no wrappers; `read` extracts it where it is not the whole value. */
-const hiding: readonly (readonly [names: RegExp, option: RegExp, read?: (told: string) => readonly string[]])[] = [
+const commandOptions: readonly (readonly [
+  names: RegExp,
+  option: RegExp,
+  read?: (told: string) => readonly string[],
+])[] = [
   [
     /^tar$/,
     /^--(?:checkpoint-action=exec|to-command|use-compress-program|rsh-command|rmt-command)=(.*)$|^(?:-I|--to-command|--use-compress-program)$/s,
@@ -315,8 +319,8 @@ const hiding: readonly (readonly [names: RegExp, option: RegExp, read?: (told: s
 
 /** Commands in the options and the input of programs that are no wrappers. */
 function hiddenCommand(words: readonly string[], { given }: ShellCommand, name: string): Wrapped {
-  const scripts = hiding.flatMap(([names, option, read = (told) => [told]]) =>
-    names.test(name) ? toldBy(words, option).flatMap(read) : [],
+  const scripts = commandOptions.flatMap(([names, option, read = (told) => [told]]) =>
+    names.test(name) ? optionValues(words, option).flatMap(read) : [],
   )
   if (/^(?:n?vim?|ex|ed)$/.test(name)) scripts.push(...given.flatMap(editorScripts))
   if (name === "make" && (words.includes("-") || words.includes("/dev/stdin")))
