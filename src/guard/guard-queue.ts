@@ -121,7 +121,7 @@ export function forget(state: GuardState, indices: readonly number[]): GuardStat
   return { ...state, parts }
 }
 
-/** True if the first queued event still waits, so that those behind it need no look. */
+/** True if the first queued event still waits, so that those behind it need not be checked. */
 const isBlocked = (state: GuardState): boolean => state.first !== undefined && waits(state, state.first)
 
 function requeue(state: GuardState, waiting: readonly StreamEvent[]): GuardState {

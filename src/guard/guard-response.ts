@@ -54,7 +54,7 @@ export async function guardResponse(
   return { response: changed(response, messages), judged }
 }
 
-/** Verdict for a call in a choice or candidate beside the first, which is the only one that is read. */
+/** Judged call for a choice or candidate beside the first, which is the only one that is read. */
 const strayCall = (use: GuardUse): JudgedCall =>
   judgedCall(
     { callId: "", tool: "", providerRun: false },

@@ -106,14 +106,14 @@ function fileImports(text: string): readonly Effect[] {
 const passwordField = /(?:querySelector\w*|getElement\w*|locator|\$\$?)\s*\([^)\n]{0,200}passw(?:or)?d/i
 
 /** Matches calls without parentheses, as some languages allow. */
-const bareCalls = /\b(?:unlink|rename|rmdir|mkdir|chmod|chown|truncate|symlink|utime)\b\s+(?=["'$@%\w<])/
+const callsWithoutParentheses = /\b(?:unlink|rename|rmdir|mkdir|chmod|chown|truncate|symlink|utime)\b\s+(?=["'$@%\w<])/
 const cloudModules =
   /\b(?:boto3|botocore|aws-sdk|@aws-sdk|google\.cloud|googleapiclient|azure\.|@azure|kubernetes|@kubernetes|hcloud|digitalocean|pulumi|oci\.)/
 const cloudChanges =
   /\.(?:create|run|delete|put|terminate|modify|launch|provision|destroy|deploy|update|start|stop|attach|detach|copy|upload|patch|replace|scale|invoke|authorize|revoke)_?[A-Za-z_]\w*\s*\(/
 
 /** Matches names of calls that only look, connect, or process what was read; calls that run statements are read separately. */
-const looking = new RegExp(`^${anyOf(words.looking)}$`, "i")
+const harmlessCalls = new RegExp(`^${anyOf(words.looking)}$`, "i")
 const methodCalls = (text: string): readonly string[] => foundIn(text.slice(0, 100_000), /\.(\w+)\s*\(/g)
 
 /** Match libraries for repositories and their hosts, and calls of theirs that overwrite or delete. */
@@ -157,7 +157,7 @@ const unlisted =
 const networkWords = /install|download|https?|url|socket|connect|fetch|curl|ftp|rsync|Pkg\b|clone|tcp/i
 
 /** Matches a field for an amount of money in what a program sends. */
-const sums =
+const amountField =
   /["'](?:unit_|total_)?(?:amount|price|total)(?:_cents|_minor|_money)?["']\s*[:=](?!=)|\b(?:amount|price|total|betrag|summe)\w*\s*(?::(?!:)|=>)\s*\S/i
 /** Matches calls that send something, whatever the library. */
 const posting = /(?:\.|->|::)(?:post|put|patch)(?:_form|form|async|json|forobject|data)?\s*\(/i
@@ -168,7 +168,7 @@ export function codeFacts(code: string, language = "other") {
   const effects = new Set(calls.filter(([, pattern]) => pattern.test(text)).map(([effect]) => effect))
   if (/awk$/.test(language) && /\/inet[46]?\/(?:tcp|udp)\//.test(text)) effects.add("network")
   if (effects.has("network") && posting.test(text)) effects.add("send")
-  if (fileModules.test(text) || (/^(?:perl|ruby|php|raku|lua)/.test(language) && bareCalls.test(text)))
+  if (fileModules.test(text) || (/^(?:perl|ruby|php|raku|lua)/.test(language) && callsWithoutParentheses.test(text)))
     effects.add("write")
   for (const effect of fileImports(text)) effects.add(effect)
   if (fileCallsByAlias(text)) effects.add("write")
@@ -189,11 +189,11 @@ export function codeFacts(code: string, language = "other") {
   if (strange !== undefined) open(unresolved, mayConcern(text), `nobody has said what the module ${strange} does`)
   if (unlisted.test(language) && networkWords.test(text))
     open(unresolved, ["network", "hosts"], "the program may reach out by ways that nobody has listed for its language")
-  if (pays.test(text) || pressesKeys.test(text) || (effects.has("send") && sums.test(text))) {
+  if (pays.test(text) || pageActions.test(text) || (effects.has("send") && amountField.test(text))) {
     effects.add("pay")
     open(unresolved, "amounts", "the program pays, and how much shows only when it runs")
   }
-  readActsElsewhere(unresolved, code, text, names, strange !== undefined)
+  readRemoteActions(unresolved, code, text, names, strange !== undefined)
   if (/awk$/.test(language) && /\bgetline\b[^;}\n]{0,80}<\s*(?!["'])/.test(text))
     open(unresolved, "paths", "the program reads a file whose name is put together when it runs")
   if (passwordField.test(text)) open(unresolved, "paths", "the program reads a field for passwords")
@@ -216,9 +216,9 @@ export function codeFacts(code: string, language = "other") {
     /** True if it overwrites or deletes what others have in a repository. */
     overwrites: repositories.test(text) && overwrites.test(text),
     /** True if it loads an unknown module and has a call that is not known to only look. */
-    acts: strange !== undefined && methodCalls(text).some((name) => !looking.test(name)),
+    acts: strange !== undefined && methodCalls(text).some((name) => !harmlessCalls.test(name)),
     /** True if it has a call whose name says that something is deleted. */
-    takesAway: takingAway.test(text),
+    takesAway: deletingCall.test(text),
     /** What is known only when it runs, with the reason. */
     unresolved,
     tooMany: literals.length >= maxLiterals,
@@ -226,7 +226,7 @@ export function codeFacts(code: string, language = "other") {
 }
 
 /** Marks as unresolved what a program may do to a cloud, a control or a page by calls that are not listed. */
-function readActsElsewhere(into: Open, code: string, text: string, names: TextNames, isStrange: boolean): void {
+function readRemoteActions(into: Open, code: string, text: string, names: TextNames, isStrange: boolean): void {
   const isCloud = cloudModules.test(text)
   if ((isCloud || isStrange) && cloudChanges.test(text)) {
     const regions = foundIn(text, /\b(?:region|location|zone)(?:_?name)?["']?\s*[:=](?!=)\s*([^,)}\n]+)/gi)
@@ -237,7 +237,7 @@ function readActsElsewhere(into: Open, code: string, text: string, names: TextNa
     if (namesControl(text.replace(/\benabled?\b/gi, "")))
       open(into, "controls", "the program changes something about a control, and nobody has said what")
   }
-  if (pressesKeys.test(text))
+  if (pageActions.test(text))
     open(
       into,
       ["statements", "amounts"],
@@ -246,7 +246,7 @@ function readActsElsewhere(into: Open, code: string, text: string, names: TextNa
 }
 
 /** Matches calls that operate a page as a person would. */
-const pressesKeys = /\.(?:click|dblclick|tap|press|submit|dispatchEvent|selectOption|requestSubmit)\s*\(/
+const pageActions = /\.(?:click|dblclick|tap|press|submit|dispatchEvent|selectOption|requestSubmit)\s*\(/
 
 /** Matches calls of a path object that change its file. */
 const pathChanges = /\b(\w+)\.(?:write_text|write_bytes|unlink|rename|touch|rmdir|symlink_to|chmod)\s*\(/g
@@ -351,7 +351,7 @@ function scriptsIn(text: string, language: string, names: TextNames, unresolved:
 }
 
 /** Matches a call whose name says that something is deleted. */
-const takingAway =
+const deletingCall =
   /(?:\b|[._])(?:delete\w*|unlink\w*|rm|rm_?rf?|rmSync|removeSync|remove\w*|drop\w*|destroy\w*|purge\w*|truncate\w*|rmtree|flush\w*)\s*[("'\s]/i
 
 const mailLibraries = new RegExp(`\\b${anyOf(words.mailLibraries)}\\b`)
@@ -361,7 +361,7 @@ const subjects: readonly (readonly [what: OpenKind, words: RegExp])[] = [
   ["recipients", /[\w.+-]@[\w-]+\.\w|e-?mail|recipient|\.send\w*\(/i],
   ["paths", /secret|passw(?:or)?d|credential|vault|private_?key/i],
   ["amounts", /\b(?:pay|charge|purchase|payout|transfer|checkout|amount)\w*/i],
-  ["statements", takingAway],
+  ["statements", deletingCall],
 ]
 const mayConcern = (text: string): readonly OpenKind[] => [
   "network",
@@ -377,7 +377,7 @@ const mayConcern = (text: string): readonly OpenKind[] => [
 const offlineModules = wordSet(...Object.values(words.modules).flat())
 
 /** Matches ways to load a module in the usual languages. A relative one is a file of the project. */
-const loads: readonly RegExp[] = [
+const moduleImports: readonly RegExp[] = [
   /^[ \t]*from[ \t]+([\w.]+)[ \t]+import\b/gm,
   /(?:^|[;\n])[ \t]*import[ \t]+([A-Za-z_][\w., \t]*)(?=$|[;\n#])/gm,
   /\b__import__\(\s*["']([\w.]+)["']/g,
@@ -396,7 +396,7 @@ const unknownLoopCall = new RegExp(`\\basyncio\\.(?!${anyOf(words.loopFunctions)
 /** The first module that a program loads and that is not known to work offline. */
 function unknownModule(code: string): string | undefined {
   if (unknownLoopCall.test(code)) return "asyncio"
-  for (const pattern of loads)
+  for (const pattern of moduleImports)
     for (const list of foundIn(code, pattern))
       for (const written of list.split(",")) {
         const name = (written.trim().split(/\s/)[0] ?? "").replace(/^node:/, "")

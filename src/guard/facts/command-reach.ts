@@ -12,7 +12,7 @@ import { anyWord } from "./words.ts"
 const isUnknown = (text: string): boolean => text.includes(unknownPart)
 
 /** Collects what the commands of a script reach: hosts, mail recipients, and what of it is unresolved. */
-type Reached = { readonly hosts: string[]; readonly mailed: string[]; readonly open: Open }
+type ReachedTargets = { readonly hosts: string[]; readonly mailed: string[]; readonly open: Open }
 
 // Hosts
 
@@ -32,7 +32,7 @@ const valuedOptions: Readonly<Record<string, RegExp | undefined>> = {
 const hiddenHosts = new RegExp(`^${anyOf(words.hiddenHosts)}$`)
 
 export function readHosts(
-  reading: Reached,
+  reading: ReachedTargets,
   { name, places, piped, given }: RunCommand,
   words: readonly string[],
 ): void {
@@ -85,7 +85,7 @@ const isLoopback = (host: string): boolean =>
 type HostWord = { readonly name: string; readonly before: string; readonly isFirst: boolean }
 
 /** Adds the hosts in one word and returns their number. */
-export function readHost(reading: Reached, word: string, { name, before, isFirst }: HostWord): number {
+export function readHost(reading: ReachedTargets, word: string, { name, before, isFirst }: HostWord): number {
   if (before === "--connect-to" || before === "--resolve") {
     const pieces = word.split(":")
     const to = before === "--resolve" ? pieces.slice(2).join(":") : (pieces[2] ?? "")
@@ -141,7 +141,7 @@ const mailServices = /^\S+ (?:\S+ ){0,4}(?:send-?(?:\w+-)?e?mails?|(?:e?mails?|m
 
 /** Reads mail sent over raw SMTP, or by a program that is not listed. */
 function readUnlistedMail(
-  reading: Reached,
+  reading: ReachedTargets,
   { name, given }: RunCommand,
   words: readonly string[],
   line: string,
@@ -171,7 +171,7 @@ function readUnlistedMail(
 }
 
 export function readMail(
-  reading: Reached,
+  reading: ReachedTargets,
   command: RunCommand,
   words: readonly string[],
   line: string,
@@ -223,7 +223,7 @@ export function readMail(
 
 /** Marks regions as unresolved that are known only at run time, or that the command does not name. */
 export function readRegions(
-  { open: into }: Reached,
+  { open: into }: ReachedTargets,
   { name, words, sets }: RunCommand,
   line: string,
   effects: Set<Effect>,
@@ -249,7 +249,7 @@ const pricedOption = /^--(?:[\w-]*-)?(?:amount|price|total|payment)(?:-\w+)*(?:=
 
 /** Reads whether a command pays, and whether the amount is known. */
 export function readPayment(
-  { open: into }: Reached,
+  { open: into }: ReachedTargets,
   name: string,
   words: readonly string[],
   effects: Set<Effect>,

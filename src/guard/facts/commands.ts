@@ -6,7 +6,7 @@ import { operandsOf, optionValues } from "./options.ts"
 import { readScript, type ShellCommand } from "./shell-syntax.ts"
 import { unknownPart } from "./shell-words.ts"
 import { anyWord, fold } from "./words.ts"
-import { runByVariable, type Wrapped, wrapperOf } from "./wrappers.ts"
+import { runByVariable, type WrappedRun, wrapperOf } from "./wrappers.ts"
 
 /** One command that a script runs, without the wrapper programs around it. */
 export type RunCommand = ShellCommand & {
@@ -43,7 +43,7 @@ const newRun = () => ({
   tooMany: false,
 })
 
-type Around = { readonly around: readonly string[]; readonly places: readonly string[]; readonly depth: number }
+type Nesting = { readonly around: readonly string[]; readonly places: readonly string[]; readonly depth: number }
 
 /** Collects what a shell script runs. Never throws; what it cannot tell is `unresolved`, with the reason. */
 export function runOf(text: string): RunScript {
@@ -52,7 +52,7 @@ export function runOf(text: string): RunScript {
   return running
 }
 
-function runScript(running: Running, text: string, where: Around, names: ShellCommand["sets"]): void {
+function runScript(running: Running, text: string, where: Nesting, names: ShellCommand["sets"]): void {
   if (text.trim() === "") return
   if (where.depth > maxScriptDepth || running.commands.length > maxCommands) {
     running.tooMany = true
@@ -86,7 +86,7 @@ const unresolved = (running: Running, why: string, kind: "everything" | "stateme
 
 const isUnknown = (text: string): boolean => text.includes(unknownPart)
 
-function runCommand(running: Running, command: ShellCommand, where: Around): void {
+function runCommand(running: Running, command: ShellCommand, where: Nesting): void {
   const [head = "", ...rest] = command.words
   const name = baseName(head)
   if (isUnknown(head) || (/[*?[]/.test(head) && head !== "[" && head !== "[[")) {
@@ -108,7 +108,7 @@ function runCommand(running: Running, command: ShellCommand, where: Around): voi
 }
 
 /** Reads what variables make programs run, whether set for one command or for all that follow. */
-function runVariables(running: Running, { sets, words }: ShellCommand, name: string, where: Around): void {
+function runVariables(running: Running, { sets, words }: ShellCommand, name: string, where: Nesting): void {
   const given = /^(?:export|declare|typeset|env|set|setx)$/.test(name) ? words.slice(1) : []
   const named = given.flatMap((word): readonly (readonly [string, string])[] => {
     const [, key = "", value = ""] = /^([A-Za-z_]\w*)=([\s\S]*)$/.exec(word) ?? []
@@ -126,7 +126,7 @@ function runVariables(running: Running, { sets, words }: ShellCommand, name: str
 /** Matches programs that do something themselves beside the commands that their options run. */
 const hasOwnWork = /^(?:git|tar|rsync|man|less|n?vim?|ex|ed|gdb|socat|nc|ncat|netcat|make|crontab|expect)$/
 
-const placeOf = ({ directory }: Running, { around, places }: Around) => ({ around, places, ...present({ directory }) })
+const placeOf = ({ directory }: Running, { around, places }: Nesting) => ({ around, places, ...present({ directory }) })
 
 function changeDirectory(running: Running, words: readonly string[]): void {
   const to = words.find((word) => !/^[-+]/.test(word)) ?? "~"
@@ -152,7 +152,7 @@ function writeFiles(running: Running, { words, writesTo, prints, given, piped }:
 
 const bareFile = (path: string): string => path.replace(/^\.\//, "")
 
-function runInner(running: Running, command: ShellCommand, inner: Wrapped, where: Around): void {
+function runInner(running: Running, command: ShellCommand, inner: WrappedRun, where: Nesting): void {
   const within = { ...deeper(where), places: [...where.places, ...inner.places] }
   if (inner.unresolved !== undefined) unresolved(running, inner.unresolved)
   for (const words of inner.argv) {
@@ -169,7 +169,7 @@ const interpreters = new RegExp(`^${anyOf(words.interpreters)}$`)
 const clients = new RegExp(`^${anyOf(words.databaseClients)}$`)
 const documentClients = /^(?:mongo|mongosh|redis-cli|valkey-cli|couchbase-cli|cbq|etcdctl|influx)$/
 
-function runPrograms(running: Running, command: ShellCommand, name: string, where: Around): void {
+function runPrograms(running: Running, command: ShellCommand, name: string, where: Nesting): void {
   if (shells.test(name)) runShell(running, command, name, where)
   else if (name === "source" || name === ".") runFile(running, command.words[1] ?? "", where)
   else if (interpreters.test(name)) runInterpreter(running, command, name)
@@ -197,7 +197,7 @@ const hiddenScript = "a script that it runs is known only when it runs"
 const hiddenFile = "it runs a file that it has written, and what is in it is known only when it runs"
 
 /** Reads a file that is run, if the script wrote it before. */
-function runFile(running: Running, path: string, where: Around): void {
+function runFile(running: Running, path: string, where: Nesting): void {
   const bare = bareFile(path)
   if (isUnknown(path) || /^\/(?:dev\/(?:fd|stdin|tcp|udp)|proc\/self\/fd)/.test(path)) {
     unresolved(running, hiddenScript)
@@ -209,19 +209,19 @@ function runFile(running: Running, path: string, where: Around): void {
   else runScript(running, text, deeper(where), new Map())
 }
 
-const deeper = ({ around, places, depth }: Around, by: readonly string[] = []): Around => ({
+const deeper = ({ around, places, depth }: Nesting, by: readonly string[] = []): Nesting => ({
   around: [...around, ...by],
   places,
   depth: depth + 1,
 })
 
 /** Reads a script whose first word at least is known. */
-function runKnown(running: Running, script: string, where: Around, sets: ShellCommand["sets"]): void {
+function runKnown(running: Running, script: string, where: Nesting, sets: ShellCommand["sets"]): void {
   if (isUnknown(script.trim().split(/\s/)[0] ?? "")) unresolved(running, hiddenScript)
   else runScript(running, script, where, sets)
 }
 
-function runShell(running: Running, command: ShellCommand, name: string, where: Around): void {
+function runShell(running: Running, command: ShellCommand, name: string, where: Nesting): void {
   const words = command.words.slice(1)
   const option = name === "cmd" ? /^\/[ck]$/i : /^-\w*c$|^--command$|^-(?:command|encodedcommand|enc|ec|e)$/i
   const at = words.findIndex((word) => option.test(word))
@@ -302,7 +302,7 @@ function runInterpreter(running: Running, command: ShellCommand, name: string): 
 const clientOptions =
   /^-[hpUdPuSDwWfoLvs]$|^--(?:host|port|user|username|dbname|database|password|file|output|server|account|warehouse|role|schema|format)$/
 
-function runClient(running: Running, command: ShellCommand, name: string, where: Around): void {
+function runClient(running: Running, command: ShellCommand, name: string, where: Nesting): void {
   const by = { ...command, name, wraps: false, ...placeOf(running, where) }
   const words = command.words.slice(1)
   const isSqlite = /^(?:sqlite3?|duckdb|litecli)$/.test(name)
@@ -323,7 +323,7 @@ function runClient(running: Running, command: ShellCommand, name: string, where:
 }
 
 /** Reads commands of the clients themselves: `.shell` and `\\!` run a program, `.read` and `\\i` read statements from a file. */
-function runClientCommands(running: Running, text: string, where: Around): void {
+function runClientCommands(running: Running, text: string, where: Nesting): void {
   for (const line of text.split("\n").slice(0, 200)) {
     const shell =
       /^\s*(?:\.(?:shell|system)|\\!|system\s)\s*(.+)$/.exec(line)?.[1] ??

@@ -18,7 +18,7 @@ const controls: readonly (readonly [control: string, RegExp])[] = entriesOf({
     /^(?:security|guardrail|guardrails|safety|protection|protections|safeguard|safeguards|verification|signing|moderation)$/,
 })
 
-const pairs: readonly (readonly [control: string, RegExp])[] = entriesOf({
+const controlPhrases: readonly (readonly [control: string, RegExp])[] = entriesOf({
   logging:
     /\b(?:query|statement|general|slow|access|error|sql|bin|event|security|user|activity|transaction|api|request|flow) logs?\b|\blog (?:statement|bin|connections|duration|min|level|destination|collector|retention)\b/,
   network: /\brate limit\w*|\bnetwork polic\w+|\bblock public\b/,
@@ -106,7 +106,7 @@ export function namesControl(text: string): boolean {
   if (words.some((word) => on.test(word) || /^(?:deny|require|required|enforce|enforced|block|protect)$/.test(word)))
     return false
   const line = words.join(" ")
-  return controls.some(([, name]) => anyWord(words, name)) || pairs.some(([, pair]) => pair.test(line))
+  return controls.some(([, name]) => anyWord(words, name)) || controlPhrases.some(([, pair]) => pair.test(line))
 }
 
 /** Controls that a statement, a command or a set of fields switches off. */
@@ -117,9 +117,9 @@ export function controlsOff(text: string): readonly string[] {
   const switches = new Set(words.flatMap((word, at) => (off.test(word) || isZero(words, at) ? [at] : [])))
   if (switches.size === 0) return found
   const near = (at: number): boolean =>
-    distances.some((distance) => switches.has(at + distance) && !undone(words, at, at + distance))
+    distances.some((distance) => switches.has(at + distance) && !isSwitchedOn(words, at, at + distance))
   for (const [control, name] of controls) if (words.some((word, at) => name.test(word) && near(at))) found.push(control)
-  for (const [control, pair] of pairs) {
+  for (const [control, pair] of controlPhrases) {
     const match = pair.exec(line)
     if (match !== null && near(line.slice(0, match.index).split(" ").length - 1)) found.push(control)
   }
@@ -131,7 +131,7 @@ const isZero = (words: readonly string[], at: number): boolean =>
   words[at] === "0" && at > 0 && !/^(?:id|limit|offset|\d+)$/.test(words[at - 1] ?? "")
 
 /** True if a word between the two says that the control is switched on. */
-const undone = (words: readonly string[], one: number, other: number): boolean =>
+const isSwitchedOn = (words: readonly string[], one: number, other: number): boolean =>
   words
     .slice(Math.min(one, other), Math.max(one, other))
     .some((word) => on.test(word) && word !== "enabled" && word !== "enable")

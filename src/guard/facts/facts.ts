@@ -6,7 +6,15 @@ import { type AmountFact, amountsOf, highestAmounts } from "./amounts.ts"
 import type { Programs } from "./call-fields.ts"
 import { actionsOfContract, type Contracts, knownContracts, type MatchedContract, mainRole } from "./contracts.ts"
 import { changesControl } from "./controls.ts"
-import { type Addressed, composedIn, type EmailFact, emailsOf, type HostFact, hostsOf, isPaymentUrl } from "./hosts.ts"
+import {
+  type AddressFacts,
+  composedIn,
+  type EmailFact,
+  emailsOf,
+  type HostFact,
+  hostsOf,
+  isPaymentUrl,
+} from "./hosts.ts"
 import { languagesOf } from "./language.ts"
 import { keyName, type Leaf, leafOf, leavesOf, type Mark, type OpenFacts } from "./leaf.ts"
 import { mediaOf, roomsOf } from "./media.ts"
@@ -18,7 +26,7 @@ import { regionsOf } from "./regions.ts"
 import { secretKinds } from "./secrets.ts"
 import type { CommandFact } from "./shell.ts"
 import type { SqlFact } from "./sql.ts"
-import { openOf } from "./unresolved.ts"
+import { openFactsOf } from "./unresolved.ts"
 import lists from "./words.json" with { type: "json" }
 import { clean, fold, isAscii } from "./words.ts"
 
@@ -89,7 +97,7 @@ function marksOf(leaves: readonly Leaf[], read: ReadonlySet<Mark>, programs: Pro
 }
 
 /** Adds the addresses that mail programs are given, as recipients. */
-function allEmails({ emails, unresolved, tooMany }: Addressed, programs: Programs): Addressed {
+function allEmails({ emails, unresolved, tooMany }: AddressFacts, programs: Programs): AddressFacts {
   const mailed = programs.mailed.map((text) => leafOf(["to"], text, { role: "recipient", folded: text, encoded: true }))
   return { emails: [...emails, ...emailsOf(mailed).emails], unresolved, tooMany }
 }
@@ -208,7 +216,7 @@ type ParsedCall = {
   readonly named: ReadonlySet<Action>
   readonly declared: MatchedContract | undefined
   readonly said: ReturnType<typeof saidBy>
-  readonly addressed: Addressed
+  readonly addressed: AddressFacts
   readonly hosts: readonly HostFact[]
 }
 
@@ -267,7 +275,7 @@ function factsWith(
   const emails = goes
     ? addressed.emails
     : addressed.emails.map((one) => (one.field ? one : { ...one, recipient: false }))
-  const open = openOf({ tool, leaves, named, declared }, programs, addressed, hosts)
+  const open = openFactsOf({ tool, leaves, named, declared }, programs, addressed, hosts)
   const paths = [
     ...pathsOf(programs.commands.length > 0 ? programs.rest : leaves, accessOf(actions), isCopy(tool)).map((path) =>
       declared?.contract.below === true ? { ...path, tree: "files" as const } : path,

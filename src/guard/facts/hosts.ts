@@ -136,11 +136,11 @@ const maxAddresses = 1_000
 const isLocal = /[\p{L}\p{N}.!#$%&'*+/=?^_`{|}~-]/u
 const isDomain = /[\p{L}\p{N}.-]/u
 
-type Raw = { readonly local: string; readonly domain: string }
+type AddressParts = { readonly local: string; readonly domain: string }
 
 /** Finds the addresses of a text from each `@` outwards, so that any text takes linear time. */
-function emailAddressesIn(text: string): readonly Raw[] {
-  const found: Raw[] = []
+function emailAddressesIn(text: string): readonly AddressParts[] {
+  const found: AddressParts[] = []
   for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1)) {
     let start = at
     if (text[at - 1] === '"') start = Math.max(text.lastIndexOf('"', at - 2), at - maxLocal)
@@ -189,7 +189,7 @@ const maxList = 4_000
 const plainAddress = /^([a-z\d_+-]+(?:\.[a-z\d_+-]+)*)@([a-z\d-]+(?:\.[a-z\d-]+)+)$/i
 
 /** Parses a list of addresses by RFC 5322: without names and comments, with the members of groups; undefined if it is no such list. */
-function addressList(text: string): readonly Raw[] | undefined {
+function addressList(text: string): readonly AddressParts[] | undefined {
   if (text.length > maxList || !text.includes("@") || /[\r\n]/.test(text)) return undefined
   const [, local, domain] = plainAddress.exec(text) ?? []
   if (local !== undefined && domain !== undefined) return [{ local, domain }]
@@ -207,7 +207,7 @@ const injectedIn = ({ role, text }: Leaf): string =>
     ? ""
     : foundIn(text, injected).join(",")
 
-function factOf({ local, domain }: Raw, recipient: boolean, field = false): readonly EmailFact[] {
+function factOf({ local, domain }: AddressParts, recipient: boolean, field = false): readonly EmailFact[] {
   const plain = hostName(domain)
   const suspect = plain !== domain.toLowerCase() || plain.includes("xn--")
   const own = { address: `${local.toLowerCase()}@${plain}`, domain: plain, recipient, field, suspect }
@@ -218,7 +218,7 @@ function factOf({ local, domain }: Raw, recipient: boolean, field = false): read
 }
 
 /** Recipients of a message that a URL opens or sends: `mailto:`, `…/compose?to=`. */
-export function composedIn({ text, role }: Leaf): readonly Raw[] {
+export function composedIn({ text, role }: Leaf): readonly AddressParts[] {
   if (role === "body" || role === "command" || role === "code" || text.length > maxUrl) return []
   const url = text.trim()
   if (
@@ -235,7 +235,7 @@ export function composedIn({ text, role }: Leaf): readonly Raw[] {
   return [...to, ...named].flatMap(emailAddressesIn)
 }
 
-export type Addressed = {
+export type AddressFacts = {
   readonly emails: readonly EmailFact[]
   /** True if a field for recipients names someone without an address: a name, a group, a handle. */
   readonly unresolved: boolean
@@ -253,7 +253,7 @@ const isPlaceholder = ({ role, text }: Leaf): boolean =>
   role === "recipient" && /\{\{|\$\{|<%|\$\(|%[A-Za-z_]{1,80}%|(?:^|[\s,;])\$[A-Za-z_]\w*/.test(text)
 
 /** Finds the addresses that a call names, and those that it goes to. */
-export function emailsOf(leaves: readonly Leaf[]): Addressed {
+export function emailsOf(leaves: readonly Leaf[]): AddressFacts {
   const emails: EmailFact[] = []
   // A name in the same object as an address belongs to that address.
   const addressed = new Set<number>()

@@ -55,7 +55,7 @@ function startBlock(): void {
 
 /** Adds a word, given by its number, to the block. */
 function addWord(word: number): void {
-  if (word === foreign) return
+  if (word === otherScript) return
   block.words++
   if (word === 0) return
   const own = owners[word] ?? []
@@ -79,7 +79,7 @@ const scripts: readonly (readonly [language: string, letters: RegExp, least: num
 ]
 
 /**
- * Minimum number of words in a block. Blocks end with a clause, so that one foreign sentence among others shows; a short clause counts with
+ * Minimum number of words in a block. Blocks end with a clause, so that one otherScript sentence among others shows; a short clause counts with
  * the next.
  */
 const leastWords = 4
@@ -120,10 +120,10 @@ function proseOf(text: string): string {
 }
 
 /** Number of a word in another script: it counts for the length of blocks and nowhere else. */
-const foreign = -1
+const otherScript = -1
 
 const numberOf = (word: string): number =>
-  /^[a-z]|\p{Script=Latin}/u.test(word) ? (numberOfWord.get(word) ?? 0) : foreign
+  /^[a-z]|\p{Script=Latin}/u.test(word) ? (numberOfWord.get(word) ?? 0) : otherScript
 
 /** Text after a colon or on a line of its own may be a quotation. */
 const clauseEnds = /[;:\n]+/

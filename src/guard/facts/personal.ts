@@ -139,7 +139,7 @@ function kindsIn({ folded, keys, field, role, text }: Leaf): readonly PersonalKi
   for (const [kind, pattern] of named) {
     if (masked || folded.trim() === "") continue
     if (pattern.test(isProse ? key : short)) kinds.push(kind)
-    // Named, and isFollowedByDigits by something with digits in an unusual form.
+    // Named, and followed by something with digits in an unusual form.
     else if (hasDigit && kind !== "ssn" && kind !== "card" && isFollowedByDigits(folded, start, pattern))
       kinds.push(kind)
   }

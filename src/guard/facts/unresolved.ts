@@ -2,13 +2,13 @@ import { type Action, mayMail, maySurf, possibleActions } from "./action.ts"
 import { hasRates } from "./amounts.ts"
 import type { Programs } from "./call-fields.ts"
 import type { MatchedContract } from "./contracts.ts"
-import type { Addressed, HostFact } from "./hosts.ts"
+import type { AddressFacts, HostFact } from "./hosts.ts"
 import { type Leaf, type Open, type OpenFacts, open } from "./leaf.ts"
 import { mediaOf } from "./media.ts"
 import { hasContacts, tellsOfPeople } from "./personal.ts"
 
 /** A tool call: its values, the actions that its name says, and its contract. */
-type Naming = {
+type NamedTool = {
   readonly tool: string
   readonly leaves: readonly Leaf[]
   readonly named: ReadonlySet<Action>
@@ -19,10 +19,10 @@ type Naming = {
  * Collects what is unresolved in a call: what its programs leave open, and whom it sends to, which host it calls or how much it pays, where
  * it does not say so.
  */
-export function openOf(
-  { tool, leaves, named, declared }: Naming,
+export function openFactsOf(
+  { tool, leaves, named, declared }: NamedTool,
   programs: Programs,
-  { emails, unresolved }: Addressed,
+  { emails, unresolved }: AddressFacts,
   hosts: readonly HostFact[],
 ): OpenFacts {
   const into: Open = new Map(programs.open)

@@ -7,7 +7,7 @@ import { unknownPart } from "./shell-words.ts"
 import { anyWord } from "./words.ts"
 
 /** Commands that a wrapper program runs. */
-export type Wrapped = {
+export type WrappedRun = {
   /** Commands that are split into words already. */
   readonly argv: readonly (readonly string[])[]
   readonly scripts: readonly string[]
@@ -15,29 +15,29 @@ export type Wrapped = {
   readonly unresolved?: string
 }
 
-const none: Wrapped = { argv: [], scripts: [], places: [] }
-const runs = (words: readonly string[], places: readonly string[] = []): Wrapped => ({
+const none: WrappedRun = { argv: [], scripts: [], places: [] }
+const runs = (words: readonly string[], places: readonly string[] = []): WrappedRun => ({
   ...none,
   argv: words.length === 0 ? [] : [words],
   places,
 })
-const runsScripts = (scripts: readonly string[], unresolved?: string): Wrapped => ({
+const runsScripts = (scripts: readonly string[], unresolved?: string): WrappedRun => ({
   ...none,
   scripts,
   ...(unresolved === undefined ? {} : { unresolved }),
 })
 
 /** Entries of `prefixes` for programs whose options take no value. */
-const taking = (operands: number, names: string) =>
+const withoutValues = (operands: number, names: string) =>
   Object.fromEntries(names.split(" ").map((name) => [name, [/^$/, operands] as const]))
 
 /** Programs that run the command after their own words: their options that take a value, and the number of operands before the command. */
 const prefixes: Readonly<Record<string, readonly [valued: RegExp, operands: number] | undefined>> = {
-  ...taking(
+  ...withoutValues(
     0,
     "nohup command builtin coproc busybox toybox setsid unbuffer fakeroot torsocks firejail dbus entr with-contenv tini cross-env",
   ),
-  ...taking(1, "chrt taskset setarch chroot"),
+  ...withoutValues(1, "chrt taskset setarch chroot"),
   sudo: [/^-[ugphCTRDr]$|^--(?:user|group|chdir|prompt|host)$/, 0],
   doas: [/^-[uC]$/, 0],
   time: [/^-[fo]$/, 0],
@@ -81,7 +81,7 @@ const projectRunners =
 const runsBehind = /^(?:run|exec|x|dlx|develop)$/
 
 /** Commands that a program runs, after its own words or in its options; undefined for one that runs none. */
-export function wrapperOf(name: string, words: readonly string[], command: ShellCommand): Wrapped | undefined {
+export function wrapperOf(name: string, words: readonly string[], command: ShellCommand): WrappedRun | undefined {
   if (name === "command" && /^-[vV]$/.test(words[0] ?? "")) return undefined
   const prefix = Object.hasOwn(prefixes, name) ? prefixes[name] : undefined
   if (prefix === undefined) {
@@ -97,7 +97,7 @@ export function wrapperOf(name: string, words: readonly string[], command: Shell
   const own = name === "flock" ? words : words.slice(0, words.length - rest.length)
   const script = /^(?:npx|flock)$/.test(name) ? firstTold(own, /^(?:-c|--command|--call)$/) : undefined
   if (script !== undefined) return runsScripts([script])
-  if (name === "parallel") return fedCommand(rest, command)
+  if (name === "parallel") return commandWithInput(rest, command)
   return runs(name === "chroot" ? belowRoot(words, rest) : rest)
 }
 
@@ -116,12 +116,12 @@ function belowRoot(words: readonly string[], rest: readonly string[]): readonly 
   return rest.map((word, at) => (at > 0 && word.startsWith("/") ? `${root}${word}` : word))
 }
 
-type Reader = (words: readonly string[], command: ShellCommand, name: string) => Wrapped | undefined
+type Reader = (words: readonly string[], command: ShellCommand, name: string) => WrappedRun | undefined
 
 /** Programs with their own ways to run others. */
 const readers: readonly (readonly [names: RegExp, read: Reader])[] = [
   [/^env$/, envCommand],
-  [/^xargs$/, (words, command) => fedCommand(afterOptions(words, xargsValued, 0), command, words)],
+  [/^xargs$/, (words, command) => commandWithInput(afterOptions(words, xargsValued, 0), command, words)],
   [/^watch$/, (words) => runsScripts([afterOptions(words, /^-n$|^--interval$/, 0).join(" ")])],
   [
     /^(?:script|su|runuser|nix-shell|nix|scl|sg)$/,
@@ -155,13 +155,13 @@ const isText = (text: string): boolean => text !== ""
 
 const xargsValued = /^-[aEeIidLlnPs]$|^--(?:arg-file|delimiter|max-\w+|replace)$/
 
-function cloudCommand(words: readonly string[]): Wrapped {
+function cloudCommand(words: readonly string[]): WrappedRun {
   const text = firstTold(words, /^(?:-c|-C|--command)$/) ?? firstTold(words, /^--command=(.*)$/s)
   const split = words.indexOf("--")
   return { ...none, argv: split < 0 ? [] : [words.slice(split + 1)], scripts: text === undefined ? [] : [text] }
 }
 
-function fdCommand(words: readonly string[]): Wrapped | undefined {
+function fdCommand(words: readonly string[]): WrappedRun | undefined {
   const at = words.findIndex((word) => /^-[xX]$|^--exec/.test(word))
   if (at < 0) return undefined
   const valued =
@@ -177,7 +177,7 @@ function fdCommand(words: readonly string[]): Wrapped | undefined {
 }
 
 /** `env -S "a b"`, `env X=1 a b`. */
-function envCommand(words: readonly string[]): Wrapped {
+function envCommand(words: readonly string[]): WrappedRun {
   const at = words.findIndex((word) => /^-\w*S|^--split-string/.test(word))
   if (at < 0) return runs(afterOptions(words, /^-[uC]$|^--(?:unset|chdir)$/, 0))
   const inside = (words[at] ?? "").replace(/^(?:--split-string=?|-\w*?S)/, "")
@@ -185,11 +185,11 @@ function envCommand(words: readonly string[]): Wrapped {
 }
 
 /** A command followed by the words from its input, or by `unknownPart` if those are not known. */
-function fedCommand(
+function commandWithInput(
   rest: readonly string[],
   { given, fed, piped }: ShellCommand,
   options: readonly string[] = [],
-): Wrapped {
+): WrappedRun {
   const known = given.flatMap((text) => text.split(/\s+/)).filter(isText)
   const words = fed ?? (known.length > 0 && !piped ? known : [unknownPart])
   const sign = wordsAfter(options, /^-I$|^--replace$/)[0] ?? "{}"
@@ -197,7 +197,7 @@ function fedCommand(
   return { ...none, argv: words.slice(0, 64).map((one) => rest.map((word) => word.replaceAll(sign, one))) }
 }
 
-function sshCommand(words: readonly string[], { given, piped }: ShellCommand): Wrapped {
+function sshCommand(words: readonly string[], { given, piped }: ShellCommand): WrappedRun {
   const rest = afterOptions(words, /^-[bBcDEeFIiJLlmOoPpQRSWw]$/, 0)
   const [host = "", ...told] = rest[0] === "--" ? rest.slice(1) : rest
   const options = [...wordsAfter(words, /^-o$/), ...words.filter((word) => /^-o./.test(word))]
@@ -211,7 +211,7 @@ function sshCommand(words: readonly string[], { given, piped }: ShellCommand): W
   }
 }
 
-function containerCommand(words: readonly string[]): Wrapped | undefined {
+function containerCommand(words: readonly string[]): WrappedRun | undefined {
   const at = words.findIndex((word) => /^(?:exec|run|debug)$/.test(word))
   if (at < 0) return undefined
   const split = words.indexOf("--", at)
@@ -223,7 +223,7 @@ function containerCommand(words: readonly string[]): Wrapped | undefined {
   return runs(entry === undefined ? rest : [entry, ...rest], words)
 }
 
-function findCommand(words: readonly string[]): Wrapped {
+function findCommand(words: readonly string[]): WrappedRun {
   const { roots, names } = foundBy(words)
   const found = roots.flatMap((root) => names.map((name) => `${root}/**/${name}`))
   const argv: string[][] = []
@@ -243,7 +243,7 @@ const runSetting =
 const harmlessValue = /^(?:|cat|true|false|less.*|vim|nano|store|cache|osxkeychain|.*hooks)$/
 
 /** `git -c alias.x='!cmd' x`, `git -c core.pager=cmd`, `git bisect run cmd`, `git submodule foreach cmd`, `git rebase --exec cmd`. */
-function gitCommand(words: readonly string[]): Wrapped {
+function gitCommand(words: readonly string[]): WrappedRun {
   const settings = [...wordsAfter(words, /^-c$/), ...words.filter((word) => /^--config-env=/.test(word))]
   const set = settings.flatMap((setting) => {
     const [, key = "", value = ""] = /^(?:--config-env=)?([\w.-]+)=(.*)$/s.exec(setting) ?? []
@@ -281,7 +281,7 @@ const aliasAt = (words: readonly string[], word: string, at: number): readonly s
   /^alias\./i.test(word) && words[at - 1] !== "-c" ? [ofAlias(words[at + 1] ?? "")] : []
 
 /** Commands that a terminal multiplexer runs, or that are typed into it. */
-function terminalCommand(words: readonly string[]): Wrapped | undefined {
+function terminalCommand(words: readonly string[]): WrappedRun | undefined {
   const valued = /^-[tsncFxyLSf]$/
   const keys = words.indexOf("send-keys")
   if (keys >= 0) {
@@ -318,7 +318,7 @@ const commandOptions: readonly (readonly [
 ]
 
 /** Commands in the options and the input of programs that are no wrappers. */
-function hiddenCommand(words: readonly string[], { given }: ShellCommand, name: string): Wrapped {
+function hiddenCommand(words: readonly string[], { given }: ShellCommand, name: string): WrappedRun {
   const scripts = commandOptions.flatMap(([names, option, read = (told) => [told]]) =>
     names.test(name) ? optionValues(words, option).flatMap(read) : [],
   )
@@ -328,7 +328,7 @@ function hiddenCommand(words: readonly string[], { given }: ShellCommand, name: 
   return runsScripts(scripts)
 }
 
-function crontabCommand(words: readonly string[], { given, piped }: ShellCommand): Wrapped | undefined {
+function crontabCommand(words: readonly string[], { given, piped }: ShellCommand): WrappedRun | undefined {
   if (anyWord(words, /^-[lr]/)) return undefined
   const jobs = given.flatMap((text) => text.split("\n")).map((line) => line.replace(/^(?:\S+\s+){5}|^@\w+\s+/, ""))
   return runsScripts(jobs, piped ? "the table of jobs is known only when it runs" : undefined)
@@ -372,7 +372,7 @@ export function runByVariable(name: string, value: string): { readonly script?: 
   return loads && !isPlain ? { unresolved: `${name} makes programs do more than their commands say` } : {}
 }
 
-function projectCommand(name: string, words: readonly string[]): Wrapped | undefined {
+function projectCommand(name: string, words: readonly string[]): WrappedRun | undefined {
   // A script that is added to package.json is judged as if it were run.
   const set = words.flatMap((word) => /^scripts[.[][\w:.\]-]+=(.*)$/s.exec(word)?.[1] ?? [])
   if (words[0] === "set-script") return runsScripts(words.slice(2, 3))
