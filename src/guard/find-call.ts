@@ -49,7 +49,7 @@ export function couldHoldCall(value: unknown): boolean {
   return false
 }
 
-/** A call in a response, whoever is to run it. */
+/** A call in a response, run by the client or by the provider. */
 export type FoundCall = {
   /** Empty if the format gives none. */
   readonly callId: string

@@ -181,7 +181,7 @@ function asksForSecret(said: readonly Leaf[], named: ReadonlySet<Action>): boole
   )
 }
 
-/** Reads a tool for repositories that is told to use force, or to delete. */
+/** Reads calls of a repository tool with a force option, or that delete something. */
 function readRepository(reading: ProgramReading, words: readonly string[], said: readonly Leaf[]): void {
   if (!anyWord(words, /^(?:git|github|gitlab|bitbucket|repo|repos|repository|branch|push|ref)$/)) return
   const forced = said.some(
@@ -196,7 +196,7 @@ function readRepository(reading: ProgramReading, words: readonly string[], said:
   const deletes =
     words.includes("delete") &&
     words.some((word) => /^(?:branch|repo|repos|repository|tag|ref)$/.test(word) || hosted.test(word))
-  // A repository host that is told to delete something by URL; comments, labels and the like are not part of the repository.
+  // A request to a repository host that deletes something by URL; comments, labels and the like are not part of the repository.
   const address = said.find(({ text }) => /\/(?:repos|projects|repositories)\//.test(text))?.text
   const isDeleted =
     address !== undefined &&

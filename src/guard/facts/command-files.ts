@@ -200,7 +200,7 @@ type Looking = {
 const isRecursive = ({ name, words }: Looking): boolean =>
   anyWord(words, /^-\w*[rRa]\w*$|^--(?:recursive|archive)$/) || /^(?:rg|ag|ack|tar|zip|7z|rsync|du|tree)$/.test(name)
 
-/** True for searches that skip hidden files unless they are told otherwise. */
+/** True for searches that skip hidden files unless an option includes them. */
 const skipsHidden = ({ name, words }: Looking): boolean =>
   /^(?:rg|ag|ack)$/.test(name) && !anyWord(words, /^-\w*u|^--(?:hidden|no-ignore|unrestricted)/)
 

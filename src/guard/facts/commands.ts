@@ -36,7 +36,7 @@ const newRun = () => ({
   code: emptyList<RunCode>(),
   /** SQL texts for a database client, each with the command that passes it on. */
   sql: emptyList<{ readonly text: string; readonly by: RunCommand }>(),
-  /** What is known only when it runs, with the reason: everything, or only what database clients are told. */
+  /** What is known only when it runs, with the reason: everything, or only the input of database clients. */
   unresolved: new Map<OpenKind, string>(),
   /** Content that it writes into files, undefined if unknown: it may run them later. */
   files: new Map<string, string | undefined>(),

@@ -79,7 +79,7 @@ const scripts: readonly (readonly [language: string, letters: RegExp, least: num
 ]
 
 /**
- * Minimum number of words in a block. Blocks end with a clause, so that one otherScript sentence among others shows; a short clause counts with
+ * Minimum number of words in a block. Blocks end with a clause, so that one foreign sentence among others shows; a short clause counts with
  * the next.
  */
 const leastWords = 4
