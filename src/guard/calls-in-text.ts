@@ -4,17 +4,17 @@ import { namedActions } from "./facts/action.ts"
 import { knownContracts } from "./facts/contracts.ts"
 import type { ToolCall } from "./facts/facts.ts"
 
-/** A call that an answer writes in its words, for clients that find their calls there: where it begins, and what it says. */
+/** A call written in the text of a response, for clients that parse calls from text, with its offset. */
 type TextCall = { readonly tool: string; readonly input: unknown; readonly start: number }
 
-/** Elements, objects and lines of one text that are looked at; no answer of a model has more calls. */
+/** Maximum number of elements, objects and lines examined in one text; no response of a model has more calls. */
 const maxFound = 500
-/** Characters of one call. */
+/** Maximum length of one call in characters. */
 const maxCallLength = 500_000
 
 /**
- * The calls in a text: as elements (`<execute_command><command>…`), as JSON with a name and arguments, behind the marks of a chat
- * template (`<|tool_call_begin|>`, `[TOOL_CALLS]`), as `Action:` and `Action Input:`, as Python in a block of tool code.
+ * Finds the calls in a text: elements (`<execute_command><command>…`), JSON with a name and arguments, JSON behind the marks of a chat
+ * template (`<|tool_call_begin|>`, `[TOOL_CALLS]`), `Action:` with `Action Input:`, and Python in a block of tool code.
  */
 export function callsInText(text: string): readonly TextCall[] {
   if (!mayBeginCall(text)) return []
@@ -35,7 +35,7 @@ export function callsInText(text: string): readonly TextCall[] {
     .slice(0, maxFound)
 }
 
-const beginnings = new RegExp(
+const callBeginning = new RegExp(
   anyOf(
     "<(?:[a-z]+_|function|tool|invoke|call|bash|shell|python|execute|terminal|code)[\\w.:-]*[=\\s>]",
     "<[|｜]|\\[TOOL_|```tool|\\bAction(?: Input)?\\s*:",
@@ -45,10 +45,10 @@ const beginnings = new RegExp(
   "i",
 )
 
-/** Could a call begin in a text? Of a text that is still to come, the words that stand before the arguments of any call are enough. */
-export const mayBeginCall = (text: string): boolean => beginnings.test(text)
+/** True if a call could begin in a text. Also works on a partial text: it matches what comes before the arguments of a call. */
+export const mayBeginCall = (text: string): boolean => callBeginning.test(text)
 
-/** Does a name say that something is done? Elements and objects with other names are what people write, too. */
+/** True if a name is that of a known tool or names an action; elements and objects with other names occur in ordinary text too. */
 function isToolName(name: string, input: unknown): boolean {
   if (knownContracts().of(name, input) !== undefined) return true
   const actions = namedActions(name, [])
@@ -59,7 +59,7 @@ function isToolName(name: string, input: unknown): boolean {
 
 type Element = {
   readonly name: string
-  /** What an attribute or the tag itself names: `<invoke name="x">`, `<function=x>`. */
+  /** Name given in an attribute or in the tag itself: `<invoke name="x">`, `<function=x>`. */
   readonly named: string | undefined
   readonly start: number
   readonly bodyStart: number
@@ -69,7 +69,7 @@ type Element = {
 
 const tag = /<(\/?)([a-zA-Z][\w.:-]{0,80})(?:=([^\s<>]{1,200}))?(\s[^<>]{0,500})?>/g
 
-/** The elements of a text, as far as they are closed; one that is left open at the end of the text ends there. */
+/** Parses the elements of a text; one that is never closed ends with the text. */
 function elementsIn(text: string): readonly Element[] {
   const roots: Element[] = []
   const stack: Element[] = []
@@ -103,7 +103,7 @@ function elementsIn(text: string): readonly Element[] {
   return roots
 }
 
-/** Elements that stand around calls, and those that hold one field of a call. */
+/** Elements that wrap calls, those whose attribute names the tool, and those named after a program that runs their content. */
 const around = /^(?:antml:)?(?:function_calls|tool_calls?|tool_use|tool|function_call|tools)$/
 const namedElement = /^(?:antml:)?(?:invoke|function|tool|call|tool_call|tool_use|function_call)$/
 const runners = /^(?:bash|shell|sh|zsh|terminal|cmd|powershell|python|ipython|execute|execute_\w+|run_\w+)$/
@@ -137,7 +137,7 @@ function elementCall(element: Element): TextCall | undefined {
     : undefined
 }
 
-/** The fields of an element: what its own elements hold, each under its name; or its words, where they are JSON. */
+/** Input of a call element: the content of each child under its name, or without children its own text, parsed if it is JSON. */
 function fieldsOf({ children, body }: Element): unknown {
   if (children.length === 0) return tryParse(body.trim()) ?? body.trim()
   return Object.fromEntries(
@@ -149,12 +149,12 @@ function fieldsOf({ children, body }: Element): unknown {
 
 const nameKeys = ["name", "tool", "tool_name", "function", "function_name", "action", "recipient_name"]
 const argumentKeys = ["arguments", "args", "parameters", "params", "kwargs", "input", "tool_input", "action_input"]
-/** Names of arguments that stand in calls and hardly anywhere else. */
-const tellingKeys = /^(?:arguments|tool_input|action_input|kwargs)$/
+/** Argument names that occur in calls and hardly anywhere else. */
+const callOnlyKeys = /^(?:arguments|tool_input|action_input|kwargs)$/
 
 function objectCalls(text: string): readonly TextCall[] {
   const calls: TextCall[] = []
-  // Brackets that never close are followed to the end; so much of that is done.
+  // Limit on characters scanned in all, because each bracket that never closes is followed to the end.
   let left = 4 * text.length + 1_000
   for (let at = text.search(/[[{]/); at >= 0 && left > 0; ) {
     const end = endOfJson(text, at)
@@ -168,7 +168,7 @@ function objectCalls(text: string): readonly TextCall[] {
   return calls
 }
 
-/** Where the object or list ends that begins at a place, by its brackets and quotes. */
+/** End offset of the object or list that starts at `start`, by its brackets and quotes. */
 function endOfJson(text: string, start: number): number | undefined {
   let depth = 0
   let isQuoted = false
@@ -184,7 +184,7 @@ function endOfJson(text: string, start: number): number | undefined {
   return undefined
 }
 
-/** `isRunner`: the value is what a tool is given that runs others. `isRead`: texts in it that are JSON are read. */
+/** Adds the calls in a value. `isRunner`: it is the input of a tool that runs others. `isRead`: strings that are JSON are parsed too. */
 function addObjects(calls: TextCall[], value: unknown, start: number, isRunner = false, isRead = false): void {
   const waiting: unknown[] = [value]
   for (let at = 0; at < waiting.length && at < maxFound && calls.length < maxFound; at++) {
@@ -206,21 +206,21 @@ function objectCall(fields: Readonly<Record<string, unknown>>, isRunner: boolean
   if (key === undefined || typeof named !== "string") return undefined
   const given = fields[key]
   const input = typeof given === "string" ? (tryParse(given) ?? given) : given
-  return isRunner || tellingKeys.test(key) || isToolName(named, input) ? { tool: bareName(named), input } : undefined
+  return isRunner || callOnlyKeys.test(key) || isToolName(named, input) ? { tool: bareName(named), input } : undefined
 }
 
-/** Tools that run others by their names, as their own names say. */
+/** Matches names of tools that run other tools. */
 const runsTools =
   /(?:call|use|invoke|exec(?:ute)?|run|dispatch)[\W_]*(?:\w+_)?(?:tools?|functions?|actions?)(?![a-z])|multi[\W_]?tool|tool[\W_]?(?:calls?|uses?|runner|dispatch)|^batch/i
 
-/** Calls that the arguments of another call carry: of a tool that runs others by their names. */
+/** Calls in the arguments of another call, such as one of a tool that runs others by name. */
 export function callsWithin(call: ToolCall): readonly Omit<TextCall, "start">[] {
   const calls: TextCall[] = []
   try {
     const { tool, input } = call
     if (typeof input === "object" && input !== null) addObjects(calls, input, 0, runsTools.test(String(tool)), true)
   } catch {
-    // What throws when it is read is not read by the guard either, which refuses the call for that.
+    // The guard cannot read input that throws either, and refuses the call for that.
     return []
   }
   return calls.slice(0, maxNested).map(({ tool, input: given }) => ({ tool, input: given }))
@@ -249,7 +249,7 @@ function markedCalls(text: string): readonly TextCall[] {
 
 const action =
   /^[ \t>*-]{0,20}Action[ \t]{0,20}:[ \t]{0,100}(?:\r?\n[ \t]{0,100})?([^\n]{1,200})\n[\r\n]{0,20}[ \t>*-]{0,20}Action Input[ \t]{0,20}:/gim
-/** The line behind the input of an action. */
+/** Matches the line after the input of an action. */
 const afterInput = /\n[ \t]{0,20}(?:Observation|Thought|Action)[ \t]{0,20}:/gi
 const actionName = /^[\w.:/ -]{1,100}$/
 
@@ -270,7 +270,7 @@ const toolCode =
 const pythonCall = /(?<![\w.])([A-Za-z_][\w.]*)\(((?:[^()"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')*)\)/g
 const pythonField = /(?<!\w)(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^,()]+))/g
 
-/** Python in which tools are called: the program as such, and each call with named fields as a call of its own. */
+/** Calls in Python: the program itself as a call of `python`, unless it is a plain list of calls, and each call with named arguments. */
 function codeCalls(text: string): readonly TextCall[] {
   return [...text.matchAll(toolCode)].slice(0, maxFound).flatMap(({ 1: block, 2: line, 3: list, index }) => {
     const code = block ?? line ?? list ?? ""

@@ -5,7 +5,7 @@ import { isObject, tryParse } from "../wire/json.ts"
 import type { PartStart, StreamEvent } from "../wire/stream.ts"
 import { collectEnd, collectStep, startCollect } from "../wire/stream-steps.ts"
 
-/** Names under which one wire or another says what a tool is to do, in small letters and without separators. */
+/** Field names by which the formats say what a tool is to do, in lower case without separators. */
 const callNames: ReadonlySet<string> = new Set(
   namesIn(
     "name arguments args input action operation partialjson partialargs functioncall functioncalls function toolcall toolcalls tooluse executablecode command commands parameters",
@@ -16,26 +16,28 @@ const callType = /(?:^|_)(?:call|use|request|tooluse|toolcall|functioncall)$/i
 
 const plainName = (name: string): string => name.replace(/[_-]/g, "").toLowerCase()
 
-/** Does a block of a type that nobody knows look like a call: something to be done, with what to do it with? */
+/** True if a block of an unknown type looks like a call, by its type or by a field name. */
 function looksLikeCall(value: unknown): boolean {
   if (!isObject(value)) return false
   if (typeof value.type === "string" && callType.test(value.type)) return true
   return Object.keys(value).some((name) => callNames.has(plainName(name)))
 }
 
-/** Names that stand around a call in a text that is no JSON, and escapes behind which one could stand. */
+/** Matches names found around a call in text that is not JSON, and escapes that could hide one. */
 const callWords = /tool_?(?:calls?|use)|function_?calls?|executable_?code|arguments|"(?:name|args|input)"|_call\b|\\u/i
 
-/** Could anyone find a call in a text, whether or not it is JSON? */
+/** True if a call could be found in a text, whether or not it is JSON. */
 export function textCouldHoldCall(text: string): boolean {
   const json = tryParse(text)
   return json === undefined ? callWords.test(text) : couldHoldCall(json)
 }
 
-/** Levels that are looked through for a call; no event of any wire nests its calls deeper. */
+/** Maximum depth searched for a call; no event of any format nests its calls deeper. */
 const maxLevels = 12
 
-/** Could anyone find a call anywhere in it? Names and types count, and not what texts say. What nests too deep counts as one. */
+/**
+ * True if a call could be found anywhere in a value: by field names and types, not by what texts say. Values nested too deep count as one.
+ */
 export function couldHoldCall(value: unknown): boolean {
   const waiting: (readonly [value: unknown, level: number])[] = [[value, 0]]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -47,28 +49,30 @@ export function couldHoldCall(value: unknown): boolean {
   return false
 }
 
-/** A call that stands in an answer, whoever is to run it. */
+/** A call in a response, run by the client or by the provider. */
 export type FoundCall = {
-  /** Empty where the wire gives none. */
+  /** Empty if the format gives none. */
   readonly callId: string
   readonly tool: string
   readonly input: unknown
-  /** It has run already when the answer is seen: it can be told, and no longer prevented. */
+  /** True if the provider has already run it: it can be reported, but not prevented. */
   readonly providerRun: boolean
-  /** Why it cannot be judged, if so. */
+  /** Reason why it cannot be judged, if so. */
   readonly unread?: string
 }
 
-/** Items that the provider runs itself, and shows as they were run. */
+/** Types of items that the provider runs itself, and shows once they have run. */
 const providerItems: ReadonlySet<string> = new Set(
   namesIn("web_search_call file_search_call code_interpreter_call image_generation_call mcp_call"),
 )
 
-/** The call that a part is, if it is one: of a known kind, of a provider's own, or of a type that looks like it. */
+/** Returns the call in a part, if it is one: of a known kind, of a provider's own, or of a type that looks like a call. */
 export function findCall(format: Format, part: Part): FoundCall | undefined {
   switch (part.type) {
     case "tool-call":
-      return format === "gemini" && saysMoreCalls(part) ? { ...knownCall(part), unread: severalCalls } : knownCall(part)
+      return format === "gemini" && namesSeveralCalls(part)
+        ? { ...knownCall(part), unread: severalCalls }
+        : knownCall(part)
     case "tool-result":
       return undefined
     case "opaque":
@@ -76,43 +80,44 @@ export function findCall(format: Format, part: Part): FoundCall | undefined {
     case "unknown":
       return blockCall(part.wire)
     default:
-      // A part of Gemini is what its members say, and may have several: a text beside a call is both.
+      // The fields of a Gemini part decide what it is, and it may be several things: a text beside a call is both.
       return format === "gemini" && part.wire !== undefined ? blockCall(part.wire) : undefined
   }
 }
 
 const severalCalls = "it says several calls in one part"
 
-/** Every name has two spellings on this wire, and clients differ in which one counts. */
-function saysMoreCalls({ wire }: Part): boolean {
+/** True if a Gemini part names several calls: each field has two spellings there, and clients differ in which one counts. */
+function namesSeveralCalls({ wire }: Part): boolean {
   const block = wire === undefined ? undefined : tryParse(wire)
   return isObject(block) && Object.keys(block).filter((name) => looksLikeCall({ [name]: true })).length > 1
 }
 
 function knownCall(part: ToolCallPart & Pick<Part, "wire">): FoundCall {
   const { callId, tool, kind, input, wire } = part
-  // Of a call that we only relay, all that it says counts, whatever its fields are called.
+  // In a call of another kind every field counts as input, whatever its name.
   if (kind === "other" && wire !== undefined) return { ...itemCall("", wire), callId, tool }
   const unread = kind === "function" && !isInput(input) ? "its arguments are not whole JSON" : undefined
   return { callId, tool, input, providerRun: kind === "provider", ...present({ unread }) }
 }
 
-/** Are these arguments that clients agree on: an object, a list, or none? A text or a number each of them takes for something else. */
+/** True for arguments that all clients read alike: an object, a list, or none. On a text or a number they differ. */
 const isInput = (input: unknown): boolean =>
   typeof input === "object" || input === undefined || (typeof input === "string" && input.trim() === "")
 
-const told = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
+const nonEmptyText = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined
 
-/** Fields that say how an item is named and how far it is. */
-const frameNames: ReadonlySet<string> = new Set(["id", "type", "status", "call_id", "name"])
+/** Fields with the identity and status of an item, which are no input. */
+const envelopeFields: ReadonlySet<string> = new Set(["id", "type", "status", "call_id", "name"])
 
 function itemCall(type: string, wire: string): FoundCall {
   const item = tryParse(wire)
   const fields = isObject(item) ? item : {}
-  const input = Object.fromEntries(Object.entries(fields).filter(([name]) => !frameNames.has(name)))
+  const input = Object.fromEntries(Object.entries(fields).filter(([name]) => !envelopeFields.has(name)))
   return {
-    callId: told(fields.call_id) ?? told(fields.id) ?? "",
-    tool: told(fields.name) ?? type.slice(0, -"_call".length),
+    callId: nonEmptyText(fields.call_id) ?? nonEmptyText(fields.id) ?? "",
+    tool: nonEmptyText(fields.name) ?? type.slice(0, -"_call".length),
     input,
     providerRun: providerItems.has(type),
     ...(isObject(item) ? {} : { unread: "it is no JSON object" }),
@@ -127,27 +132,28 @@ function blockCall(wire: string): FoundCall | undefined {
   const inner = Object.values(block).find((value) => isObject(value) && typeof value.name === "string")
   const named = isObject(inner) ? inner : block
   return {
-    callId: told(block.call_id) ?? told(block.id) ?? told(named.id) ?? "",
-    tool: told(named.name) ?? told(block.tool) ?? told(block.type) ?? Object.keys(block)[0] ?? "",
+    callId: nonEmptyText(block.call_id) ?? nonEmptyText(block.id) ?? nonEmptyText(named.id) ?? "",
+    tool:
+      nonEmptyText(named.name) ?? nonEmptyText(block.tool) ?? nonEmptyText(block.type) ?? Object.keys(block)[0] ?? "",
     input: block,
     providerRun: false,
   }
 }
 
-/** A part of a stream that has come to its end. */
+/** A part of a stream after its last event. */
 type EndedPart = {
   readonly start: StreamEvent & PartStart
   readonly events: readonly StreamEvent[]
-  /** The pieces of its input, joined. */
+  /** Its input fragments, joined. */
   readonly input: string
 }
 
-/** Fields in which a wire repeats the input of a call beside the pieces that it streamed. */
+/** Fields in which a format repeats the input of a call beside the fragments that it streamed. */
 const copyNames = ["arguments", "input", "code", "action", "operation", "args"] as const
 
 /**
- * All that a client could take a part for: what it comes to when it is put together, its pieces joined, and every copy that the
- * wire sends along. They say the same in an honest stream; where they differ, each is judged. None means that it is no call.
+ * All calls that a client could read a part as: the collected part, its joined fragments, and every copy that the format sends along. In an
+ * honest stream they are equal; where they differ, each is judged. Empty if it is no call.
  */
 export function* readingsOf(format: Format, part: EndedPart): Steps<readonly FoundCall[]> {
   const { start, events, input } = part
@@ -177,7 +183,7 @@ export function* readingsOf(format: Format, part: EndedPart): Steps<readonly Fou
   return unique([...whole, ...(whole.length + copies.length === 0 ? [{ ...found, input: undefined }] : copies)])
 }
 
-/** Events that are looked through in one step. */
+/** Number of events examined in one step. */
 const eventsAtOnce = 1000
 
 const unreadCall = (callId: string, tool: string, unread: string): FoundCall => ({
@@ -188,7 +194,7 @@ const unreadCall = (callId: string, tool: string, unread: string): FoundCall => 
   unread,
 })
 
-/** What the part comes to; nothing where it cannot be put together. */
+/** Calls in the collected part; undefined if it cannot be collected. */
 function* wholeOf(format: Format, events: readonly StreamEvent[]): Steps<readonly FoundCall[] | undefined> {
   try {
     let collecting = startCollect(format)
@@ -208,14 +214,14 @@ type Fields = Readonly<Record<string, unknown>>
 
 const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {})
 
-/** What an event says of its part, without the frame around it. */
+/** Content of an event about its part, without the envelope. */
 function contentOf(format: Format, data: string): unknown {
   const json = fieldsOf(tryParse(data))
   if (format === "anthropic-messages") return json.content_block ?? json.delta
   return format === "openai-responses" ? (json.item ?? json) : undefined
 }
 
-/** The input that an event repeats whole, as text. */
+/** Complete inputs that an event repeats, as text. */
 function copiesIn({ type, wire }: StreamEvent): readonly string[] {
   if (wire === undefined || (type !== "other" && type !== "part-start")) return []
   const json = fieldsOf(tryParse(wire.sse.data))
@@ -238,15 +244,15 @@ function unique(calls: readonly FoundCall[]): readonly FoundCall[] {
   })
 }
 
-/** What makes two readings the same call. */
+/** Key that is equal for two readings of the same call. */
 export const callKey = ({ tool, input, unread }: FoundCall): string => JSON.stringify([tool, input, unread])
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** Fields of a delta that are read, or that no client takes for a call. */
+/** Fields of a delta that the decoder reads as calls. */
 const readFields: ReadonlySet<string> = new Set(["tool_calls", "function_call"])
 
-/** Only the first choice is read, and of it the delta. */
+/** True if a chunk has a call outside the delta of its first choice, the only place where calls are read. */
 function strayInChat(chunk: Fields): boolean {
   const choices = listOf(chunk.choices)
   const at = choices.findIndex((choice) => isObject(choice) && (choice.index ?? 0) === 0)
@@ -258,7 +264,7 @@ function strayInChat(chunk: Fields): boolean {
   })
 }
 
-/** Only the first candidate is read, and each part of it as one thing. */
+/** True if a chunk has a call outside its first candidate, or in a part that is several things at once. */
 function strayInGemini(chunk: Fields): boolean {
   const [first, ...rest] = listOf(chunk.candidates)
   if (rest.some(couldHoldCall)) return true
@@ -269,13 +275,13 @@ function strayInGemini(chunk: Fields): boolean {
   })
 }
 
-/** Blocks are read from their own events; an answer that begins with some in it is not. */
+/** True if a call is in the content of the starting message or in an event of another type: blocks are read only from their own events. */
 function strayInAnthropic(event: StreamEvent, json: Fields): boolean {
   if (event.type === "response-start") return couldHoldCall(fieldsOf(json.message).content)
   return event.type === "other" && couldHoldCall(json)
 }
 
-/** Items are read from their own events; what the closing event repeats is compared with them by the caller. */
+/** True if a call is outside the events of items, the only ones read; the caller compares what the closing event repeats. */
 function strayInResponses(event: StreamEvent, json: Fields): boolean {
   if (event.type === "response-start") return couldHoldCall(fieldsOf(json.response).output)
   if (event.type !== "other") return false
@@ -284,8 +290,8 @@ function strayInResponses(event: StreamEvent, json: Fields): boolean {
 }
 
 /**
- * Does the wire of this event carry a call where the reader of the format does not look? The first piece of a wire event answers for
- * all of it. Where each wire event speaks of one part, those of a part that is `watched` are judged with it.
+ * True if an event carries a call where the decoder of the format does not look. Checked once for each wire event, at its first piece. In
+ * formats whose wire events are about one part each, those of a `watched` part are judged with the part.
  */
 export function isStray(format: Format, event: StreamEvent, watched: boolean): boolean {
   const { wire } = event
@@ -297,7 +303,7 @@ export function isStray(format: Format, event: StreamEvent, watched: boolean): b
   return format === "anthropic-messages" ? strayInAnthropic(event, json) : strayInResponses(event, json)
 }
 
-/** May an event that could not be read, or one that tells of an error, go on as it came? Only if nobody can find a call in it. */
+/** True if an event that is unreadable or an error may be passed on unchanged, because no call can be found in it. */
 export function isHarmless({ wire }: StreamEvent): boolean {
   if (wire === undefined) return true
   const { type, data } = wire.sse

@@ -9,62 +9,62 @@ import { callKey, type FoundCall, findCall } from "./find-call.ts"
 import type { Guard, Verdict } from "./guard.ts"
 import { type GuardUse, type JudgedCall, verdictOn } from "./judge-call.ts"
 
-/** Bytes of the wire that one call may take: the longest answer of any model (128,000 tokens) in events of 250 bytes each. */
+/** Maximum wire bytes of one call: the longest response of any model (128,000 tokens) in events of 250 bytes each. */
 export const maxHeldBytes = 32_000_000
-/** Bytes that may wait in one stream, calls and whatever came behind them. */
+/** Maximum bytes queued in one stream: calls that wait for a verdict and everything behind them. */
 export const maxQueueBytes = 64_000_000
-/** Calls held at one time; models make some dozens in one answer at most. */
+/** Maximum number of calls held at once; models make some dozens in one response at most. */
 export const maxHeldCalls = 256
 
-/** A part that is or may be a call, from its beginning to its verdict. */
+/** A part that is or may be a call, from its first event to its verdict. */
 export type WatchedPart = {
   readonly start: StreamEvent & PartStart
-  /** Does it wait for its verdict, or has it gone out already because no one can stop it? */
+  /** True if it waits for its verdict; false if it was sent at once because nobody can stop it. */
   readonly held: boolean
   readonly events: LinkedList<StreamEvent>
-  /** The pieces of its input, or of its words, joined. */
+  /** Its input fragments, or its text, joined. */
   readonly input: string
   readonly bytes: number
   readonly outcome: "open" | "asked" | "released" | "withheld"
-  /** What stands in its place once it is withheld. */
+  /** Text that replaces it once it is withheld. */
   readonly instead?: string
-  /** The provider's seal of a withheld call before it, which it bears from now on. */
+  /** Thought signature (Gemini) taken over from a withheld call before it. */
   readonly seal?: string
 }
 
 /** A call that a person has to decide on. */
 export type AskedCall = { readonly index: number; readonly call: ToolCall; readonly verdict: Verdict }
 
-/** Where the guarding of a stream stands. */
+/** State of guarding one stream. */
 export type GuardState = {
   readonly format: Format
   readonly guard: Guard
   readonly use: GuardUse
   readonly parts: ReadonlyMap<number, WatchedPart>
-  /** Events that wait, because a call before them does; they go out in the order in which they came. */
+  /** Events that wait behind a call without a verdict; they are sent in the order in which they came. */
   readonly queue: LinkedList<StreamEvent>
   readonly queuedBytes: number
-  /** The first of them. */
+  /** The first event in the queue. */
   readonly first: StreamEvent | undefined
   readonly asked: ReadonlyMap<number, AskedCall & { readonly callId: string; readonly tool: string }>
-  /** How many calls that a client would run went out, and how many did not. */
+  /** Number of client-run calls that were sent, and number that were withheld. */
   readonly released: number
   readonly withheld: number
-  /** The provider's seal of a call that was withheld, until another call bears it. */
+  /** Thought signature (Gemini) of a withheld call, until another call takes it over. */
   readonly seal?: string | undefined
-  /** Hundredths that those which went out spend. */
+  /** Hundredths spent by the calls that were sent. */
   readonly spentMinor: number
-  /** Calls that were let through, so that a copy of one is known when it comes. Only grows, in place: an answer may have many. */
+  /** Keys of the calls that were allowed, to recognize copies of them. Added to in place, because a response may have many. */
   readonly allowed: Set<string>
-  /** The words of each text so far, and the last of them. Only grows, in place. */
+  /** Text of each text part so far, and its last characters. Added to in place. */
   readonly texts: Map<number, { readonly said: string; readonly tail: string }>
-  /** The model has said why it stopped: no call may begin after that. */
+  /** True once the model has given its stop reason: no call may begin after that. */
   readonly stopped: boolean
-  /** Something came that may not go out; nothing that follows does. */
+  /** True once something came that must not be sent; nothing after it is sent. */
   readonly closed: boolean
 }
 
-/** What one step lets out, what it judged, and whom a person has to decide on before more goes out. */
+/** Result of one step: events to send, calls judged, and calls that a person has to decide on before more is sent. */
 export type GuardOutput = {
   readonly events: readonly StreamEvent[]
   readonly judged: readonly JudgedCall[]
@@ -76,14 +76,14 @@ const lengthOf = ({ wire }: StreamEvent): number => (wire?.piece === 0 ? wire.ss
 export const spokenCalls = (text: string): readonly FoundCall[] =>
   callsInText(text).map(({ tool, input }) => ({ callId: "", tool, input, providerRun: false }))
 
-/** Put an event at the end of those that wait. */
+/** Appends an event to the queue. */
 export const enqueued = (state: GuardState, event: StreamEvent): GuardState => ({
   ...state,
   queue: { item: event, before: state.queue },
   queuedBytes: state.queuedBytes + lengthOf(event),
 })
 
-/** Let out all that waits for nothing, up to the first event of a call that has no verdict yet. */
+/** Returns the events that can be sent: all up to the first event of a call without a verdict. */
 export function releaseQueue(state: GuardState): readonly [GuardState, readonly StreamEvent[]] {
   const { queue } = state
   if (queue === undefined || (queue.before !== undefined && isBlocked(state))) return [state, []]
@@ -93,9 +93,9 @@ export function releaseQueue(state: GuardState): readonly [GuardState, readonly 
   for (const [at, event] of waiting.entries()) {
     if (waits(state, event)) return [forget(requeue(state, waiting.slice(at)), ended), out]
     if (event.type === "part-end") ended.push(event.index)
-    const withheld = withheldWords(state, event)
-    if (withheld !== undefined)
-      return [{ ...state, closed: true, queue: undefined, queuedBytes: 0, first: undefined }, [...out, withheld]]
+    const error = refusedTextError(state, event)
+    if (error !== undefined)
+      return [{ ...state, closed: true, queue: undefined, queuedBytes: 0, first: undefined }, [...out, error]]
     if (event.type === "response-stop" && listsUnjudged(state, event)) {
       const [closed, error] = refuseStream(state, event)
       return [closed, [...out, error]]
@@ -105,15 +105,15 @@ export function releaseQueue(state: GuardState): readonly [GuardState, readonly 
   return [forget({ ...state, queue: undefined, queuedBytes: 0, first: undefined }, ended), out]
 }
 
-/** The beginning of a text has gone out already: where a call in it is refused, the answer ends there, with the reason. */
-function withheldWords({ parts }: GuardState, event: StreamEvent): StreamEvent | undefined {
+/** Error that ends the stream where a call in a text is refused, because the beginning of the text has already been sent. */
+function refusedTextError({ parts }: GuardState, event: StreamEvent): StreamEvent | undefined {
   const index = indexOf(event)
   const part = index === undefined ? undefined : parts.get(index)
   if (part?.start.part !== "text" || part.outcome !== "withheld" || !part.held) return undefined
   return { type: "error", problem: { code: "call-withheld", why: part.instead ?? "It could not be judged." } }
 }
 
-/** Forget parts of which nothing more comes and nothing waits. */
+/** Removes parts that have no more events to come or to send. */
 export function forget(state: GuardState, indices: readonly number[]): GuardState {
   if (!indices.some((index) => state.parts.has(index))) return state
   const parts = new Map(state.parts)
@@ -121,7 +121,7 @@ export function forget(state: GuardState, indices: readonly number[]): GuardStat
   return { ...state, parts }
 }
 
-/** The first event that waits still does: no need to look at those behind it. */
+/** True if the first queued event still waits, so that those behind it need not be checked. */
 const isBlocked = (state: GuardState): boolean => state.first !== undefined && waits(state, state.first)
 
 function requeue(state: GuardState, waiting: readonly StreamEvent[]): GuardState {
@@ -154,7 +154,7 @@ function releasedAs(state: GuardState, event: StreamEvent): readonly StreamEvent
     ]
   }
   if (index !== undefined && part?.outcome === "released" && part.seal !== undefined) {
-    // Written anew: as it came it has no seal.
+    // Encoded again: its original bytes have no signature.
     const own = withoutWire(event)
     return event.type === "part-end" ? [{ type: "signature-delta", index, signature: part.seal }, own] : [own]
   }
@@ -163,7 +163,10 @@ function releasedAs(state: GuardState, event: StreamEvent): readonly StreamEvent
   return [{ ...event, stop: "end" }]
 }
 
-/** The finished answer of OpenAI Responses lists its items once more. Where nothing was withheld it goes out as it came, so each call in it must be one that was let through, or pass now. */
+/**
+ * True if the final event of OpenAI Responses, which repeats all items, has a call that was not judged. Where nothing was withheld the
+ * event goes out unchanged, so each call in it must have been allowed, or pass now.
+ */
 function listsUnjudged(state: GuardState, { wire }: StreamEvent): boolean {
   if (state.format !== "openai-responses" || wire === undefined || state.withheld > 0) return false
   try {
@@ -186,7 +189,7 @@ function isUnjudged({ allowed, guard, use }: GuardState, call: FoundCall | undef
   return runSteps(verdictOn(call, guard, use)).decision !== "allow"
 }
 
-/** End the stream with an error in the words of its own wire. */
+/** Ends the stream with an error in its own format. */
 export function refuseStream(state: GuardState, event: StreamEvent): readonly [GuardState, StreamEvent] {
   const problem =
     event.type === "error"

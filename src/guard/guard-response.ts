@@ -20,16 +20,16 @@ import {
 } from "./judge-call.ts"
 
 export type GuardedResponse = {
-  /** The very object that came in, if nothing was withheld. */
+  /** Same object as the input if nothing was withheld. */
   readonly response: ModelResponse
-  /** Every call, in the order of the answer. */
+  /** Every call, in the order of the response. */
   readonly judged: readonly JudgedCall[]
 }
 
 /**
- * Judge every call of a whole answer. A call that is refused is taken out, and a text that says so stands in its place; if no call is
- * left, the answer ends instead of waiting for results. What a provider runs itself (a search, its own sandbox, a remote MCP
- * server) has run by the time the answer is seen: no one can prevent it here, so it stays as it is and is told as not enforced.
+ * Judges every call of a complete response. A refused call is replaced by a text that says so; if no call is left, the response ends
+ * instead of waiting for results. What a provider runs itself (a search, its own sandbox, a remote MCP server) has already run when the
+ * response arrives: it cannot be prevented here, so it stays unchanged and is reported as not enforced.
  */
 export async function guardResponse(
   response: ModelResponse,
@@ -54,7 +54,7 @@ export async function guardResponse(
   return { response: changed(response, messages), judged }
 }
 
-/** Only the first of several answers is read. */
+/** Judged call for a choice or candidate beside the first, which is the only one that is read. */
 const strayCall = (use: GuardUse): JudgedCall =>
   judgedCall(
     { callId: "", tool: "", providerRun: false },
@@ -69,7 +69,7 @@ async function guardMessage(
 ): Promise<Message> {
   const parts: Part[] = []
   const said: string[] = []
-  let seal: Seal | undefined
+  let signature: ThoughtSignature | undefined
   for (const part of message.parts) {
     if (part.type === "text") {
       parts.push(await guardText(format, part, judge))
@@ -78,12 +78,12 @@ async function guardMessage(
     const found = findCall(format, part)
     const call = found === undefined ? undefined : await judge(found)
     if (call?.result === undefined) {
-      const next = withSeal(part, seal)
-      if (next !== part) seal = undefined
+      const next = withSignature(part, signature)
+      if (next !== part) signature = undefined
       parts.push(next)
       continue
     }
-    seal ??= sealOf(format, part)
+    signature ??= signatureOf(format, part)
     if (format === "openai-chat") said.push(withheldText(call))
     else parts.push(textPart(format, withheldText(call)))
   }
@@ -91,7 +91,7 @@ async function guardMessage(
   return same ? message : writtenMessage(format, message, said.length === 0 ? parts : withWords(parts, said))
 }
 
-/** A text up to the first call in it that is refused; what stands behind that is not told. */
+/** Cuts a text at the first call in it that is refused; calls behind that are not reported. */
 async function guardText(
   format: Format,
   part: Part & { readonly type: "text" },
@@ -103,13 +103,13 @@ async function guardText(
     const before = part.text.slice(0, start).trimEnd()
     return textPart(format, before === "" ? withheldText(call) : `${before}\n\n${withheldText(call)}`)
   }
-  // Gemini's part is what its members say: a text beside a call is both.
+  // The fields of a Gemini part decide what it is: a text beside a call is both.
   const found = findCall(format, part)
   const call = found === undefined ? undefined : await judge(found)
   return call?.result === undefined ? part : textPart(format, withheldText(call))
 }
 
-/** Chat has one text for the whole message, before its calls. */
+/** Adds refusal texts to the text of a chat message, which has one, before its calls. */
 function withWords(parts: readonly Part[], said: readonly string[]): readonly Part[] {
   const at = parts.findLastIndex((part) => part.type === "text" && part.wire === undefined)
   const text = parts[at]
@@ -120,7 +120,7 @@ function withWords(parts: readonly Part[], said: readonly string[]): readonly Pa
   return parts.toSpliced(calls < 0 ? parts.length : calls, 0, { type: "text", text: words })
 }
 
-/** With no call left for the client, nothing waits for a result. */
+/** The response with changed messages; it no longer waits for results if the client has no call left to run. */
 function changed(response: ModelResponse, messages: readonly Message[]): ModelResponse {
   const left = messages.some(({ parts }) => parts.some((part) => part.type === "tool-call" && part.kind !== "provider"))
   const stop = response.stop === "tool-calls" && !left ? "end" : response.stop
@@ -129,7 +129,7 @@ function changed(response: ModelResponse, messages: readonly Message[]): ModelRe
   return { ...rest, messages, stop, ...present({ wire }) }
 }
 
-/** A text of ours in the words of the format, as an answer has it. */
+/** Creates a text part of ours, as responses of the format have it. */
 export function textPart(format: Format, text: string): Part {
   if (format === "anthropic-messages") return { type: "text", text, wire: write({ type: "text", text }) }
   if (format === "openai-responses")
@@ -137,10 +137,10 @@ export function textPart(format: Format, text: string): Part {
   return { type: "text", text }
 }
 
-/** Where a format can hold more answers than the first, which is the one that is read. */
+/** Field in which a format holds choices or candidates, of which only the first is read. */
 const listNames: Partial<Record<Format, string>> = { "openai-chat": "choices", gemini: "candidates" }
 
-/** Answers beside the first that could hold a call: nobody has read them. */
+/** Number of choices beside the first that could hold a call: they are not read. */
 function strayAnswers({ format, wire }: ModelResponse): number {
   const name = listNames[format]
   const body = wire === undefined || name === undefined ? undefined : tryParse(wire)
@@ -148,7 +148,7 @@ function strayAnswers({ format, wire }: ModelResponse): number {
   return Array.isArray(list) ? list.slice(1).filter(couldHoldCall).length : 0
 }
 
-/** A message whose parts have changed, written anew. */
+/** Returns a message with changed parts, encoded again. */
 export function writtenMessage(format: Format, message: Message, parts: readonly Part[]): Message {
   const changed = { ...message, parts }
   if (format === "openai-responses") return { ...changed, wire: itemWire(message, parts) }
@@ -161,7 +161,7 @@ export function writtenMessage(format: Format, message: Message, parts: readonly
   }
 }
 
-/** On this wire a call is an item of its own, and so is the text in its place. */
+/** JSON of a message item; in this format a call is an item of its own, and so is the text that replaces it. */
 function itemWire({ id, wire }: Message, parts: readonly Part[]): Wire {
   const was = wire === undefined ? undefined : tryParse(wire)
   const own = write({ type: "message", id: `msg_holdfast_${id}`, status: "completed", role: "assistant" })
@@ -171,7 +171,7 @@ function itemWire({ id, wire }: Message, parts: readonly Part[]): Wire {
   return overlay(isObject(was) && was.type === "message" ? wire : own, { content: writeList(content) })
 }
 
-/** The whole answer as text again, with these messages in it; nothing where there was no text to lay them over. */
+/** JSON of the whole response with these messages in it; undefined if there was no JSON to overlay. */
 export function responseWire({ format, wire, messages, stop }: ModelResponse, stopChanged: boolean): Wire | undefined {
   if (wire === undefined) return undefined
   const body = readJson(wire, "response")
@@ -198,7 +198,7 @@ function memberWire(wire: Wire | undefined, name: string): Wire {
   return found === undefined ? write([]) : wireOf(found)
 }
 
-/** The first answer with our fields laid over it, and of the others those that hold no call. */
+/** The first choice with our fields overlaid, then the others that hold no call. */
 function answersOf(body: Json, name: string, fields: Fields): Wire {
   const list = member(body, name)
   const [first, ...rest] = list === undefined ? [] : elements(list)
@@ -206,19 +206,19 @@ function answersOf(body: Json, name: string, fields: Fields): Wire {
   return writeList([...(first === undefined ? [] : [overlay(wireOf(first), fields)]), ...others])
 }
 
-const names = ["thoughtSignature", "thought_signature"] as const
+const signatureNames = ["thoughtSignature", "thought_signature"] as const
 
-type Seal = { readonly name: string; readonly text: string }
+type ThoughtSignature = { readonly name: string; readonly text: string }
 
-/** The seal that a call of Gemini's bears, and the name under which it does. */
-function sealOf(format: Format, part: Part): Seal | undefined {
-  return format === "gemini" && part.type === "tool-call" ? sealIn(part.wire) : undefined
+/** Thought signature of a Gemini call, with the field name it stands under. */
+function signatureOf(format: Format, part: Part): ThoughtSignature | undefined {
+  return format === "gemini" && part.type === "tool-call" ? signatureIn(part.wire) : undefined
 }
 
-function sealIn(wire: string | undefined): Seal | undefined {
+function signatureIn(wire: string | undefined): ThoughtSignature | undefined {
   const fields = wire === undefined ? undefined : tryParse(wire)
   if (!isObject(fields)) return undefined
-  for (const name of names) {
+  for (const name of signatureNames) {
     const text = Object.hasOwn(fields, name) ? fields[name] : undefined
     if (typeof text === "string") return { name, text }
   }
@@ -226,11 +226,11 @@ function sealIn(wire: string | undefined): Seal | undefined {
 }
 
 /**
- * Gemini seals the thoughts before its calls on the first of them, and refuses a history in which the first call of an answer has none.
- * Where that call is withheld, the next one that goes out bears its seal. A part that is no such call, or has a seal, is returned as it is.
+ * Gemini puts a thought signature on the first call of a response, and rejects a history in which that call has none. If that call is
+ * withheld, the next function call takes over its signature. Any other part, and one with its own signature, is returned unchanged.
  */
-function withSeal(part: Part, seal: Seal | undefined): Part {
-  if (seal === undefined || part.type !== "tool-call" || part.kind !== "function") return part
-  if (part.wire === undefined || sealIn(part.wire) !== undefined) return part
-  return { ...part, wire: overlay(part.wire, { [seal.name]: write(seal.text) }) }
+function withSignature(part: Part, signature: ThoughtSignature | undefined): Part {
+  if (signature === undefined || part.type !== "tool-call" || part.kind !== "function") return part
+  if (part.wire === undefined || signatureIn(part.wire) !== undefined) return part
+  return { ...part, wire: overlay(part.wire, { [signature.name]: write(signature.text) }) }
 }

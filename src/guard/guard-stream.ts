@@ -54,13 +54,13 @@ export function startGuard(format: Format, guard: Guard, use: GuardUse = {}): Gu
 }
 
 /**
- * Take in one event. Words go out at once; a call is held from its beginning to its end and everything behind it waits, then it is
- * judged and goes out as it came, or a text stands in its place. A call that the provider runs is not held, for it cannot be stopped.
- * Whatever carries a call where none is read is replaced by an error, and the stream ends there.
+ * Processes one event. Text is sent at once; a call is held from its first event to its last, with everything behind it, then judged and
+ * sent unchanged or replaced by a text. A call that the provider runs is not held, because it cannot be stopped. An event that carries a
+ * call where none is read is replaced by an error, and the stream ends there.
  */
 export const guardStep = (state: GuardState, event: StreamEvent): Step => runSteps(guardEventSteps(state, event))
 
-/** The same, with the judging of a call step by step. */
+/** Same as `guardStep`, judging a call step by step. */
 function* guardEventSteps(state: GuardState, event: StreamEvent): Steps<Step> {
   if (state.closed) return [state, nothing]
   if (state.use.mode === "observe") return yield* observe(state, event)
@@ -81,7 +81,7 @@ function* guardEventSteps(state: GuardState, event: StreamEvent): Steps<Step> {
   return yield* takePart(state, index, part, event)
 }
 
-/** Nothing more comes: what has not ended never goes out. */
+/** Ends the stream: a part that has not ended is never sent. */
 export function guardEnd(state: GuardState): Step {
   if (state.closed) return [state, nothing]
   const [cut, judged] = cutParts(state, "the stream ended before it did")
@@ -89,7 +89,7 @@ export function guardEnd(state: GuardState): Step {
   return [next, { events, judged, asks: [] }]
 }
 
-/** A person has decided on a call that was asked about. */
+/** Applies a person's decision on a call that was asked about. */
 export function settleAsk(state: GuardState, index: number, said: Verdict | "approved"): Step {
   const asked = state.asked.get(index)
   const part = state.parts.get(index)
@@ -102,7 +102,7 @@ export function settleAsk(state: GuardState, index: number, said: Verdict | "app
   return flushed(decide({ ...state, asked: rest }, index, part, judged), [judged])
 }
 
-/** A part that was withheld before its end is over with it, unless its place in the queue has still to be filled. */
+/** Forgets a withheld part at its end, unless its replacement is still in the queue. */
 const over = (state: GuardState, { type }: StreamEvent, index: number): GuardState =>
   type === "part-end" && state.queue === undefined ? forget(state, [index]) : state
 
@@ -120,11 +120,11 @@ function queued(state: GuardState, event: StreamEvent, judged: readonly JudgedCa
   return flushed(cut, [...judged, ...more])
 }
 
-/** An error that tells of nothing else goes on as it came; any other in words of ours, and ends the stream. */
+/** Passes an error on unchanged if it holds nothing else; otherwise replaces it with our own error and ends the stream. */
 function takeError(state: GuardState, event: StreamEvent): Step {
   const [cut, judged] = cutParts(state, "the stream broke off before it ended")
-  // The error says what became of the answer; of the call that it cut off nothing is said.
-  if (isHarmless(event)) return queued(withoutWords(state, cut), event, judged)
+  // The error already says what happened, so the calls that it cut off get no text.
+  if (isHarmless(event)) return queued(withoutReplacements(state, cut), event, judged)
   return refused(cut, event, judged)
 }
 
@@ -139,7 +139,7 @@ function refused(state: GuardState, event: StreamEvent, before: readonly JudgedC
 
 const isWatched = ({ part }: PartStart): boolean => part === "tool-call" || part === "other"
 
-/** A part from its first event on. */
+/** Starts tracking a part at its first event. */
 const watch = (start: WatchedPart["start"], event: StreamEvent, held: boolean, input = ""): WatchedPart => ({
   start,
   held,
@@ -170,14 +170,14 @@ function begin(state: GuardState, event: StreamEvent & PartStart): Step {
     : flushed(next, [])
 }
 
-/** Characters before a piece of text in which a call that goes on in it may have begun. */
+/** Number of characters before a text delta in which a call that continues in it may have begun. */
 const lookBack = 300
 
-/** Words go out as they come until a call could begin in them; from there on they are held to their end. */
+/** Sends text as it comes until a call could begin in it; from there on it is held to its end. */
 function takeText(state: GuardState, event: StreamEvent & { readonly type: "text-delta" }): Step {
   const { index } = event
   const before = state.texts.get(index) ?? { said: "", tail: "" }
-  // What was said is only added to: to look into it would copy all of it with every event.
+  // `said` is only appended to: searching it would copy the whole string at every event.
   const said = before.said + event.text
   const recent = before.tail + event.text
   state.texts.set(index, { said, tail: recent.slice(-lookBack) })
@@ -203,7 +203,7 @@ function grow(part: WatchedPart, event: StreamEvent): WatchedPart {
   return { ...part, input, bytes: part.bytes + bytesOf(event), events: { item: event, before: part.events } }
 }
 
-/** Judge all that the part may be taken for; the hardest verdict counts. */
+/** Judges every call that the part may be read as; the strictest verdict counts. */
 function* endPart(state: GuardState, index: number, part: WatchedPart): Steps<Step> {
   const readings =
     part.start.part === "text"
@@ -218,10 +218,10 @@ function* endPart(state: GuardState, index: number, part: WatchedPart): Steps<St
     verdicts.push(yield* verdictOn(reading, state.guard, use))
     yield
   }
-  const worst = hardestOf(verdicts)
+  const worst = strictestIndex(verdicts)
   const verdict = verdicts[worst] ?? unreadVerdict(first.tool, "it was not judged")
   const { callId, tool } = first
-  // Whatever the provider has run already can only be told.
+  // What the provider has already run can only be reported.
   const providerRun = !part.held || readings.every((reading) => reading.providerRun)
   const asks = verdict.decision === "ask" && !providerRun && state.use.mode !== "observe"
   if (asks && state.use.approve !== undefined) {
@@ -242,8 +242,8 @@ function* endPart(state: GuardState, index: number, part: WatchedPart): Steps<St
   return flushed(decide(state, index, part, judged), [judged])
 }
 
-/** The place of the hardest verdict; of those that are as hard, of the one that spends most, whichever reading a client takes. */
-function hardestOf(verdicts: readonly Verdict[]): number {
+/** Index of the strictest verdict; among equals, of the one that spends most, because a client may take any reading. */
+function strictestIndex(verdicts: readonly Verdict[]): number {
   const weights = verdicts.map((verdict) => [decisionRanks[verdict.decision], costOf(verdict)] as const)
   return weights.reduce((worst, [rank, cost], n) => {
     const [most = 0, dearest = 0] = weights[worst] ?? []
@@ -251,29 +251,33 @@ function hardestOf(verdicts: readonly Verdict[]): number {
   }, 0)
 }
 
-/** Note what becomes of a part; its events are no longer needed for judging. */
+/** Records the outcome of a part; its events are no longer needed for judging. */
 function decide(state: GuardState, index: number, part: WatchedPart, judged: JudgedCall): GuardState {
   const withheld = judged.result !== undefined
-  const own = sealIn(state, part)
-  const bears = !withheld && own === undefined && part.start.part === "tool-call" && part.start.kind === "function"
-  const borne = bears ? state.seal : undefined
+  const signature = signatureIn(state, part)
+  const takesOver =
+    !withheld && signature === undefined && part.start.part === "tool-call" && part.start.kind === "function"
+  const takenOver = takesOver ? state.seal : undefined
   const settled: WatchedPart = {
     ...part,
     events: undefined,
     outcome: withheld ? "withheld" : "released",
     ...(withheld ? { instead: withheldText(judged) } : {}),
-    ...(borne === undefined ? {} : { seal: borne }),
+    ...(takenOver === undefined ? {} : { seal: takenOver }),
   }
   const parts = new Map(state.parts).set(index, settled)
   const spentMinor = state.spentMinor + spentWith([judged])
   if (!judged.enforced) return { ...state, parts, spentMinor }
   return withheld
-    ? { ...state, parts, withheld: state.withheld + 1, seal: state.seal ?? own }
-    : { ...state, parts, spentMinor, released: state.released + 1, seal: bears ? undefined : state.seal }
+    ? { ...state, parts, withheld: state.withheld + 1, seal: state.seal ?? signature }
+    : { ...state, parts, spentMinor, released: state.released + 1, seal: takesOver ? undefined : state.seal }
 }
 
-/** Gemini seals the thoughts before its calls on the first of them, and refuses calls that come back without: see `sealed-call.ts`. */
-function sealIn({ format }: GuardState, { events }: WatchedPart): string | undefined {
+/**
+ * Thought signature of a part: Gemini puts one on the first of its calls and rejects that call without it, see `withSignature` in
+ * guard-response.ts.
+ */
+function signatureIn({ format }: GuardState, { events }: WatchedPart): string | undefined {
   if (format !== "gemini") return undefined
   const seal = listOf(events).find((event) => event.type === "signature-delta")
   return seal?.type === "signature-delta" ? seal.signature : undefined
@@ -295,7 +299,7 @@ function withholdOne(state: GuardState, index: number, why: string): readonly [G
   return [decide(state, index, part, judged), [judged]]
 }
 
-/** Parts that did not end, and calls that nobody has decided on, are withheld. */
+/** Withholds parts that did not end and calls that nobody has decided on. */
 function cutParts(state: GuardState, why: string): readonly [GuardState, readonly JudgedCall[]] {
   const all: JudgedCall[] = []
   let next = state
@@ -308,8 +312,8 @@ function cutParts(state: GuardState, why: string): readonly [GuardState, readonl
   return [{ ...next, asked: new Map() }, all]
 }
 
-/** The parts that were cut just now, without a text in their place. */
-function withoutWords(before: GuardState, after: GuardState): GuardState {
+/** Removes the replacement text of parts that were still open before. */
+function withoutReplacements(before: GuardState, after: GuardState): GuardState {
   const parts = new Map(after.parts)
   for (const [index, part] of after.parts) {
     const { instead: _, ...rest } = part
@@ -318,7 +322,7 @@ function withoutWords(before: GuardState, after: GuardState): GuardState {
   return { ...after, parts }
 }
 
-/** Everything goes out as it came, and calls are judged as they end. */
+/** Passes everything on unchanged and judges calls as they end. */
 function* observe(state: GuardState, event: StreamEvent): Steps<Step> {
   const index = indexOf(event)
   const out: GuardOutput = { events: [event], judged: [], asks: [] }
@@ -338,13 +342,13 @@ function* observe(state: GuardState, event: StreamEvent): Steps<Step> {
 }
 
 export type StreamGuardUse = GuardUse & {
-  /** Hears of every call as it is judged; the call goes out once it has. What it throws ends the stream. */
+  /** Called for every call once it is judged, before it is sent. If it throws, the stream ends. */
   readonly onJudged?: (judged: JudgedCall) => unknown
 }
 
 type Events<Event> = AsyncIterable<Event> | Iterable<Event>
 
-/** Guard a stream that was decoded: what comes out may be read, collected or encoded. */
+/** Guards a decoded stream; the output may be read, collected or encoded. */
 export function guardEvents(
   format: Format,
   events: Events<StreamEvent>,
@@ -366,7 +370,7 @@ async function* guardedEvents(
   for await (const event of events) {
     const step =
       event.type === "part-end" ? await runInSteps(guardEventSteps(state, event), use.pause) : guardStep(state, event)
-    const [next, out] = await settled(step, use)
+    const [next, out] = await settleOutput(step, use)
     state = next
     yield* out
   }
@@ -375,8 +379,8 @@ async function* guardedEvents(
   yield* rest
 }
 
-/** Ask whoever is to be asked, one call after the other, and go on with what they say. */
-async function settled(
+/** Asks for approval, one call after the other, and applies each decision. */
+async function settleOutput(
   [state, output]: readonly [GuardState, GuardOutput],
   use: StreamGuardUse,
 ): Promise<readonly [GuardState, readonly StreamEvent[]]> {
@@ -392,7 +396,7 @@ async function settled(
   return [next, events]
 }
 
-/** Guard a stream of the wire. With nothing refused the bytes that go out are those that came in. */
+/** Guards a stream of SSE events. If nothing is refused, the bytes that go out are those that came in. */
 export function guardSse(
   format: Format,
   wire: Events<SseEvent>,

@@ -26,14 +26,14 @@ import { isDeclarations, type PolicyInput } from "./policy/templates.ts"
 
 export type Decision = "allow" | "deny" | "ask"
 
-/** Why a call was not simply let through. */
+/** Why a call was denied or needs approval. */
 export type VerdictReason = {
-  /** Id of the policy; `guard:…` where the guard itself could not judge. */
+  /** Id of the policy, or `guard:…` for a reason of the guard itself, such as `guard:unread`. */
   readonly policy: string
   readonly rule: string
   readonly instead?: string
   readonly decision: "deny" | "ask"
-  /** What the policy asked about and the call said. */
+  /** Attributes that the policy reads, with their values in this call. */
   readonly facts: Readonly<Record<string, AttributeValue>>
 }
 
@@ -41,28 +41,31 @@ export type Verdict = {
   readonly decision: Decision
   readonly reasons: readonly VerdictReason[]
   readonly facts: CallFacts
-  /** What went wrong while judging; never empty without a reason beside it. */
+  /** Errors while judging; if there is one, `reasons` has an entry for it. */
   readonly errors: readonly string[]
-  /** What policies that are only observed would have said. */
+  /** Reasons of policies in `observe` mode, which do not change the decision. */
   readonly observed?: readonly VerdictReason[]
 }
 
 export type GuardOptions = {
-  /** `forbid-only` lets through what no policy forbids; `allow-list` only what one permits. The first unless given. */
+  /**
+   * `forbid-only` allows what no policy forbids; `allow-list` only what one permits. `forbid-only` by default, unless a declaration has
+   * `default: "deny"`.
+   */
   readonly mode?: Mode
-  /** What becomes of a call that cannot be read or judged. Refused unless told otherwise. */
+  /** Decision for a call that cannot be read or judged; `deny` by default. */
   readonly onFailure?: "deny" | "ask"
-  /** Lists of patterns that policies ask by name in `context.matches`. */
+  /** Named lists of patterns, which policies read as `context.matches`. */
   readonly matchers?: Readonly<Record<string, Matcher>>
-  /** What tools do, as their operator declares it; those of well-known agents and MCP servers are known. */
+  /** Contracts that the operator declares for tools; those of well-known agents and MCP servers are built in. */
   readonly tools?: readonly ToolContract[]
-  /** What becomes of a tool that nobody has declared. Judged by its name and fields unless told otherwise. */
+  /** What happens to a call of a tool without a contract; by default it is judged by its name and fields. */
   readonly undeclared?: Undeclared
 }
 
 export type Guard = {
   readonly policies: readonly GuardPolicy[]
-  /** Judge one call. Never throws, keeps nothing, and says the same to the same call. */
+  /** Judges one call. Never throws, keeps no state, and returns the same verdict for the same call. */
   readonly judge: (call: ToolCall, circumstances?: Circumstances) => Verdict
 }
 
@@ -80,11 +83,11 @@ function checkOptions(options: GuardOptions): void {
   checkContracts(tools)
 }
 
-/** Make a guard of policies and templates. They are parsed and checked against the schema here, once. */
+/** Creates a guard from policies and templates, which are parsed and checked against the schema here, once. */
 export const createGuard = (policies: readonly PolicyInput[], options: GuardOptions = {}): Guard =>
   runSteps(guardSteps(policies, options))
 
-/** The same, some policies at a time. */
+/** Same as `createGuard`, in steps of some policies each. */
 export function* guardSteps(policies: readonly PolicyInput[], options: GuardOptions = {}): Steps<Guard> {
   checkOptions(options)
   const declared = Array.isArray(policies) ? policies.filter(isDeclarations) : []
@@ -94,7 +97,7 @@ export function* guardSteps(policies: readonly PolicyInput[], options: GuardOpti
   const mode = options.mode ?? (isDefaultDeny ? "allow-list" : "forbid-only")
   const cedar = loadCedar()
   const { policies: read, matchers } = yield* readPolicySet(cedar, policies, options.matchers ?? {})
-  const judging: Judging = {
+  const judging: CompiledGuard = {
     policies: new Map(read.map((policy) => [policy.id, policy])),
     engine: createEngine(cedar, read, mode),
     matchers: new Map(Object.entries(matchers).map(([name, matcher]) => [name, compileMatcher(matcher)])),
@@ -114,22 +117,22 @@ export function* guardSteps(policies: readonly PolicyInput[], options: GuardOpti
   }
 }
 
-/** A verdict on a call that carries another: whatever is said of that one counts. */
+/** Adds the verdict on a nested call: the stricter decision, the reasons of both, the facts of the outer call. */
 const withInner = (verdict: Verdict, inner: Verdict): Verdict => ({ ...worse(verdict, inner), facts: verdict.facts })
 
-/** What becomes of a call that no policy speaks of, as the declarations say; one that denies is enough. */
+/** Decision for calls that no policy mentions: `deny` if at least one declaration says so. */
 function defaultOf(declared: readonly { readonly default?: "allow" | "deny" }[]): "allow" | "deny" {
   for (const { default: said } of declared)
     if (said !== undefined && said !== "allow" && said !== "deny") refuseGiven("default", "allow or deny", said)
   return declared.some((one) => one.default === "deny") ? "deny" : "allow"
 }
 
-/** The strictest of what several say about tools that nobody has declared. */
+/** The strictest of several settings for undeclared tools. */
 function strictest(said: readonly (Undeclared | undefined)[]): Undeclared {
   return said.includes("deny") ? "deny" : said.includes("ask") ? "ask" : "infer"
 }
 
-type Judging = {
+type CompiledGuard = {
   readonly policies: ReadonlyMap<string, GuardPolicy>
   readonly engine: Engine
   readonly matchers: ReadonlyMap<string, CompiledMatcher>
@@ -140,21 +143,24 @@ type Judging = {
   readonly onFailure: "deny" | "ask"
 }
 
-function* judge(judging: Judging, call: ToolCall, circumstances: Circumstances): Steps<Verdict> {
+function* judge(judging: CompiledGuard, call: ToolCall, circumstances: Circumstances): Steps<Verdict> {
   const { facts, failure } = readFacts(judging, call)
   yield
   try {
     return verdictOf(judging, facts, circumstances, failure)
   } catch (error) {
-    // The engine itself gave up: no verdict is no leave.
+    // The policy engine threw: a call without a verdict is not allowed.
     const message = error instanceof Error ? error.message : String(error)
     const reason = failed(judging, "guard:error", "The call could not be judged.", [message])
     return { decision: judging.onFailure, reasons: [reason], facts, errors: [message] }
   }
 }
 
-/** Reading promises not to throw; if it does all the same, nothing is known about the call, and that is said. */
-function readFacts({ contracts }: Judging, call: ToolCall): { readonly facts: CallFacts; readonly failure?: string } {
+/** Reads the facts of a call. `factsOf` should not throw; if it does, the facts are empty and `failure` has the message. */
+function readFacts(
+  { contracts }: CompiledGuard,
+  call: ToolCall,
+): { readonly facts: CallFacts; readonly failure?: string } {
   try {
     return { facts: factsOf(call, contracts) }
   } catch (error) {
@@ -166,7 +172,7 @@ function readFacts({ contracts }: Judging, call: ToolCall): { readonly facts: Ca
 }
 
 function verdictOf(
-  judging: Judging,
+  judging: CompiledGuard,
   facts: CallFacts,
   circumstances: Circumstances,
   failure: string | undefined,
@@ -190,7 +196,7 @@ function verdictOf(
     return policy === undefined ? [] : [{ policy, reason: reasonOf(policy, context) }]
   })
   const unread = unreadMarks.filter((mark) => facts.marks.has(mark) || (mark === "too-many" && context.tooMany()))
-  // Of a call that was not read in full nothing else is worth saying.
+  // Unresolved facts are not reported for a call that was not read in full: it is not allowed anyway.
   if (unread.length === 0) found.push(...unresolvedReasons(judging, facts, context, circumstances, hit))
   const reasons = found.filter(({ policy }) => policy.mode === "enforce").map(({ reason }) => reason)
   const observed = found.filter(({ policy }) => policy.mode === "observe").map(({ reason }) => reason)
@@ -204,16 +210,16 @@ function verdictOf(
 
 type Found = { readonly policy: GuardPolicy; readonly reason: VerdictReason }
 
-/** Which unresolved facts leave the answer of a matcher open. */
+/** The attribute that decides whether the result of a matcher is unresolved. */
 const openedBy = (of: Matcher["of"]): AttributeName =>
   of === "deletedPaths" ? "changedPaths" : of === "commandLines" || of === "commandUses" ? "commands" : of
 
 /**
- * Policies that do not forbid the call by what is known of it, but would if a fact that is unresolved came out so: they are asked again
- * over all that the call may do. In `allow-list` mode a policy that rests on such a fact permits nothing.
+ * Reasons of policies that do not forbid the call by its known facts, but would if an unresolved fact turned out that way: they are
+ * evaluated again over everything that the call may do. In `allow-list` mode a `permit` policy that depends on such a fact permits nothing.
  */
 function unresolvedReasons(
-  judging: Judging,
+  judging: CompiledGuard,
   facts: CallFacts,
   known: PolicyContext,
   circumstances: Circumstances,
@@ -231,7 +237,7 @@ function unresolvedReasons(
   const doesMore = [...possible.actions].some((action) => !facts.actions.has(action))
   for (const policy of judging.policies.values()) {
     if (hit.has(policy.id) || !isMeant(policy, { agent, sessions, tool: facts.tool })) continue
-    // Every attribute that it asks has the same value over all that the call may do: the answer stands.
+    // Every attribute that the policy reads has the same value over everything that the call may do, so the first answer stands.
     const isAnswered = policy.effect === "forbid" && facts.open.size === 0 && [...policy.asks].every(isSame)
     if (isAnswered && (!doesMore || (policy.actions === undefined && !policy.asksAction))) continue
     const named = [...(policy.actions ?? possible.actions)].filter((action) => possible.actions.has(action))
@@ -267,11 +273,11 @@ function unresolvedReasons(
   return found
 }
 
-/** Has an attribute the same value in both? */
+/** Returns a function that is true if an attribute has the same value in both contexts. */
 function sameAttributes(one: PolicyContext, other: PolicyContext): (name: AttributeName) => boolean {
   const known = new Map<AttributeName, boolean>()
   return (name) => {
-    // What the values of a call say does not depend on what it does, and takes long to work out.
+    // Attributes read from the argument values alone are the same in both, and expensive to compute.
     if (isSaid(name)) return true
     const met = known.get(name)
     if (met !== undefined) return met
@@ -285,10 +291,10 @@ function sameAttributes(one: PolicyContext, other: PolicyContext): (name: Attrib
   }
 }
 
-/** Why a matcher that a policy asks is open. */
+/** Why the result of a matcher that a policy uses is unresolved. */
 function openOfMatches(
   { text }: GuardPolicy,
-  { kinds }: Judging,
+  { kinds }: CompiledGuard,
   why: (name: AttributeName) => string | undefined,
 ): string | undefined {
   for (const [name, of] of kinds) if (text.includes(`:${name}"`)) return why(openedBy(of))
@@ -320,7 +326,7 @@ const notDeclared = (decision: "ask" | "deny", { tool }: CallFacts): VerdictReas
   facts: { tool },
 })
 
-function failed({ onFailure }: Judging, policy: string, rule: string, why: readonly string[]): VerdictReason {
+function failed({ onFailure }: CompiledGuard, policy: string, rule: string, why: readonly string[]): VerdictReason {
   return {
     policy,
     rule,
@@ -340,7 +346,7 @@ const notPermitted = (action: Action, { tool }: CallFacts): VerdictReason => ({
 const isTelling = (value: AttributeValue | undefined): value is AttributeValue =>
   value !== undefined && value !== false && value !== 0 && value !== "" && !(Array.isArray(value) && value.length === 0)
 
-/** The attributes that a policy asked, with what the call said; of matchers the values that fell outside or within. */
+/** Reason for a policy that applied: the attributes it reads with their values; for matchers, the values outside or within the list. */
 function reasonOf(
   { id, rule, instead, decision, asks, text }: GuardPolicy,
   { get, matched }: PolicyContext,

@@ -14,11 +14,11 @@ export type JudgedCall = {
   readonly callId: string
   readonly tool: string
   readonly verdict: Verdict
-  /** The verdict was given effect: not where the guard only observes, nor where the provider has run the call already. */
+  /** True if the verdict takes effect: not if the guard only observes, nor if the provider has already run the call. */
   readonly enforced: boolean
-  /** A person was asked, and said so. */
+  /** True if a person approved the call, false if it needed approval and did not get it. */
   readonly approved?: boolean
-  /** What stands for the result of a call that was withheld. */
+  /** Text that replaces the result of a withheld call. */
   readonly result?: string
 }
 
@@ -30,7 +30,7 @@ const unread = (why: string): VerdictReason => ({
   facts: { why: [why] },
 })
 
-/** The call needed the approval of a person and did not get it; what was found before stays. */
+/** Verdict on a call that needed approval and did not get it; the earlier reasons stay. */
 export function unapproved(verdict: Verdict, why: string, note?: string): Verdict {
   const reason: VerdictReason = {
     policy: "guard:approval",
@@ -46,12 +46,12 @@ export const nobodyToAsk = "there was nobody to ask"
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 300)
 
-/** The verdict on a call that no guard was asked about. */
+/** Verdict that denies a call which no guard could judge. */
 export function unreadVerdict(tool: string, why: string): Verdict {
   return { decision: "deny", reasons: [unread(why)], facts: factsOf({ tool, input: undefined }), errors: [why] }
 }
 
-/** Judge a call that was found. Never throws: what cannot be read, and a guard that fails, is a refusal. */
+/** Judges a call found in a response. Never throws: a call that cannot be read, or a guard that fails, is a denial. */
 export function* verdictOn(
   { tool, input, unread: why }: Omit<FoundCall, "callId" | "providerRun">,
   guard: Guard,
@@ -65,7 +65,7 @@ export function* verdictOn(
   }
 }
 
-/** Ask a person, for a while. Anything but a clear and timely yes is a refusal that says what it was. */
+/** Asks a person to approve a call, up to a timeout. Anything but a timely `true` is a denial with its reason. */
 export async function approvedVerdict(
   call: ToolCall,
   verdict: Verdict,
@@ -96,7 +96,7 @@ export async function approvedVerdict(
   }
 }
 
-/** A call and its verdict, put together: what is refused has its result, unless it cannot be prevented or nobody means to. */
+/** Combines a call and its verdict: a refused call gets a result text, unless it has already run or the guard only observes. */
 export function judgedCall(
   { callId, tool, providerRun }: Pick<FoundCall, "callId" | "tool" | "providerRun">,
   verdict: Verdict,
@@ -109,7 +109,7 @@ export function judgedCall(
   return { callId, tool, verdict, enforced, ...present({ approved, result }) }
 }
 
-/** Judge a call to the end, a person's word included. A call that is only observed or has run already is no one's to approve. */
+/** Judges a call including a person's approval, which is not asked for a call that is only observed or has already run. */
 export async function judgeCall(found: FoundCall, guard: Guard, use: GuardUse): Promise<JudgedCall> {
   const verdict = await runInSteps(verdictOn(found, guard, use), use.pause)
   if (verdict.decision !== "ask" || use.mode === "observe" || found.providerRun) return judgedCall(found, verdict, use)
@@ -117,11 +117,11 @@ export async function judgeCall(found: FoundCall, guard: Guard, use: GuardUse): 
   return said === "approved" ? judgedCall(found, verdict, use, true) : judgedCall(found, said, use, false)
 }
 
-/** Values of one kind that are shown, and characters of each: enough to see what it was about. */
+/** Maximum number of values shown per attribute, and maximum length of each in characters: enough to see what it was about. */
 const maxShown = 5
 const maxValueLength = 64
 
-/** A value out of a call's arguments with nothing in it that could speak: plain signs of names and addresses, in quotes. */
+/** Quotes a value from a call's arguments, reduced to the characters of names and addresses so that it cannot carry instructions. */
 function quoted(value: string): string {
   const plain = value.slice(0, maxValueLength).replace(/[^\w.@:/~+*-]/g, "_")
   return `"${plain}${value.length > maxValueLength ? "..." : ""}"`
@@ -133,13 +133,13 @@ function shownValue(value: AttributeValue): string {
   return value.length > maxShown ? `${shown} and ${value.length - maxShown} more` : shown
 }
 
-/** A reason of ours, in which the name of a program of the call may stand. */
+/** Sanitizes a reason text, because it may contain the name of a program from the call. */
 const plainWords = (text: string): string => text.slice(0, 200).replace(/[^\w .,:'-]/g, "_")
 
-/** Rules are written by the operator; still, each stays on its line. */
+/** Puts a rule on one line: the operator wrote it, but it must not break the layout. */
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim().slice(0, 1_000)
 
-/** What a policy asked about, in words for people; what is not here is of no use to them. */
+/** Labels of attributes for people; attributes without a label are left out. */
 const factWords: Readonly<Record<string, string>> = {
   recipients: "recipient",
   recipientDomains: "recipient at",
@@ -164,7 +164,7 @@ const factWords: Readonly<Record<string, string>> = {
   tool: "tool",
 }
 
-/** How sums that were spent before are told. */
+/** Labels of the attributes that hold earlier spending. */
 const spentWords: Readonly<Record<string, string>> = {
   spent: "spent before",
   agentSpent: "spent before by the agent",
@@ -173,7 +173,7 @@ const spentWords: Readonly<Record<string, string>> = {
   tenantSpentToday: "spent today in all sessions",
 }
 
-/** What of a call a rule met, in a few plain words; names that only policies use are left out. */
+/** Describes in a few words what in a call a rule applied to; attributes only policies use are left out. */
 function metWords({ facts }: VerdictReason): string {
   return Object.entries(facts)
     .flatMap(([name, value]) => {
@@ -187,7 +187,7 @@ function metWords({ facts }: VerdictReason): string {
     .join(", ")
 }
 
-/** Why a call could not be read or judged, in words for people. */
+/** Explanations of the marks under which a call could not be read. */
 const unreadWords: Readonly<Record<string, string>> = {
   "too-large": "it has more than 500,000 characters",
   "too-deep": "its values are nested too deeply",
@@ -203,7 +203,7 @@ const whyIn = ({ facts: { why } }: VerdictReason): readonly string[] =>
 const unresolvedIn = ({ facts }: VerdictReason): readonly string[] =>
   typeof facts.unresolved === "object" ? facts.unresolved.map(plainWords) : []
 
-/** What the model gets in place of a result when a call was not let through: the rule, what it met, what to do instead. */
+/** Text that the model gets instead of the result of a denied call: the rule, what it applied to, what to do instead. */
 export function deniedResult({ decision, reasons, facts }: Verdict): string {
   const tool = quoted(facts.tool)
   const first =
@@ -232,8 +232,8 @@ export function deniedResult({ decision, reasons, facts }: Verdict): string {
 }
 
 /**
- * Results for the calls that were withheld, so that the model can go on: the next request has the answer as the model gave it, all
- * calls included, and then these beside the results of the calls that ran. `response` is the answer before it was guarded.
+ * Results for withheld calls, so that the model can continue: the next request contains the response as the model gave it, all calls
+ * included, and then these beside the results of the calls that ran. `response` is the response before it was guarded.
  */
 export function deniedResults(judged: readonly JudgedCall[], { messages }: ModelResponse): readonly ToolResultPart[] {
   const results = new Map(
@@ -249,11 +249,13 @@ export function deniedResults(judged: readonly JudgedCall[], { messages }: Model
   )
 }
 
-/** Whose a rule is, by the id of its policy. One that was made from a rule in words has the mark of whose words they are. */
+/** Who set a rule, by the id of its policy: a policy compiled from a user's rule in words starts with `rule:`. */
 const ownerOf = (policy: string): string =>
   /^(?:guard|holdfast):/.test(policy) ? "Holdfast's own" : policy.startsWith("rule:") ? "the user's" : "the operator's"
 
-/** What the user sees, and the model when the message comes back, in the place of a withheld call: the rule, whose it is, and what to do. */
+/**
+ * Text that replaces a withheld call, for the user and, when the message comes back, for the model: the rule, whose it is, and what to do.
+ */
 export function withheldText({ verdict, tool: called }: JudgedCall): string {
   const { reasons, facts } = verdict
   const tool = quoted(called === "" ? facts.tool : called)
@@ -274,17 +276,17 @@ export function withheldText({ verdict, tool: called }: JudgedCall): string {
   return `[Withheld by policy: ${said}${why.length === 0 ? "" : ` (${why.join("; ")})`}.${next === undefined ? "" : ` ${oneLine(next)}`}]`
 }
 
-/** The largest sum that a purchase names, in hundredths; any other call spends nothing. */
+/** Largest amount in a purchase call, in hundredths; 0 for any other call. */
 export function costOf({ facts }: Pick<Verdict, "facts">): number {
   if (!facts.actions.has("purchase")) return 0
   return facts.amounts.reduce((most, { minor }) => Math.max(most, minor), 0)
 }
 
-/** Hundredths that calls spend: those that were let through. */
+/** Hundredths spent by the calls that were let through. */
 export const spentWith = (judged: readonly JudgedCall[]): number =>
   judged.reduce((sum, { verdict, result }) => sum + (result === undefined ? costOf(verdict) : 0), 0)
 
-/** The same use with so much more spent: calls of one answer cannot each have the whole of a limit. */
+/** Adds `minor` to what was already spent, so that the calls of one response share one limit. */
 export function withSpent(use: GuardUse, minor: number): GuardUse {
   if (minor === 0) return use
   const { spentMinor = 0, spentByMinor = {}, ...rest } = use.circumstances ?? {}
@@ -294,47 +296,47 @@ export function withSpent(use: GuardUse, minor: number): GuardUse {
   return { ...use, circumstances: { ...rest, spentMinor: spentMinor + minor, spentByMinor: more } }
 }
 
-/** A person's no, with what the agent should do instead. */
+/** A person's refusal with a note on what the agent should do instead. */
 export type RefusedWithNote = { readonly note: string }
 
-/** Who decides on a call that a policy wants a person to see. Whatever is not `true`, in time, is a no. */
+/** Asks a person about a call that needs approval. Anything but `true` in time is a refusal. */
 export type Approve = (
   call: ToolCall,
   verdict: Verdict,
   signal: AbortSignal,
 ) => Promise<boolean | RefusedWithNote> | boolean | RefusedWithNote
 
-/** How a guard is put to use on the calls of an answer. */
+/** How a guard is applied to the calls of a response. */
 export type GuardUse = {
-  /** `enforce` withholds what is refused; `observe` changes nothing and only says what would have happened. The first unless given. */
+  /** `enforce` (the default) withholds refused calls; `observe` changes nothing and only reports what would have happened. */
   readonly mode?: "enforce" | "observe"
   /** Without it, a call that needs approval is refused. */
   readonly approve?: Approve
   readonly askTimeoutMs?: number
   readonly circumstances?: Circumstances
-  /** Called between the steps of judging a large call: whoever serves others at the same time waits a moment here. */
+  /** Called between the steps of judging a large call, so that a server can handle other requests meanwhile. */
   readonly pause?: () => Promise<void> | undefined
 }
 
-/** A guard together with how it is used, for an option of someone else's. */
+/** A guard with how it is used, as the value of another function's option. */
 export type Guarding = GuardUse & { readonly guard: Guard }
 
-/** What a session says of its own guard may be passed on as it is; `fromRules` is an option of sessions alone. */
+/** A session's `guard` option may be passed on unchanged, so its names are accepted here; only sessions use `fromRules`. */
 const guardingNames = optionNames<Guarding & { readonly onJudged?: unknown; readonly fromRules?: unknown }>()(
   "guard mode approve askTimeoutMs circumstances pause onJudged fromRules",
 )
 
-/** Refuse names that are none of ours in somebody's option `guard`, or in the options of a function of the guard itself. */
+/** Throws for unknown names in an option `guard`, or in the options of a function of the guard itself. */
 export const checkGuardNames = (guarding: Partial<Guarding>, owner: string, within?: "guard"): void =>
   checkOptionNames(guarding, guardingNames, owner, within)
 
-/** How long a person has to approve a call: some minutes, which is about as long as clients keep a silent connection. */
+/** Default time for a person to approve a call: two minutes, about as long as clients keep a silent connection open. */
 export const usualAskTimeoutMs = 120_000
 
-/** The longest wait that a timer takes (2^31 - 1 ms). */
+/** Longest delay that a timer accepts (2^31 - 1 ms). */
 const longestMs = 2_147_483_647
 
-/** Refuse what cannot be meant: a mode with a typing error must not become one that lets through. */
+/** Throws for invalid values: a misspelled mode must not let calls through. */
 export function checkGuardUse({ mode, approve, askTimeoutMs }: GuardUse, prefix = ""): void {
   const wrong = (option: string, expected: string, found: unknown): never =>
     refuseGiven(`${prefix}${option}`, expected, found)

@@ -4,31 +4,31 @@ import type { Leaf } from "./leaf.ts"
 import lists from "./words.json" with { type: "json" }
 import { anyWord, fold, isAscii, spelledApart, wordsOf } from "./words.ts"
 
-/** What a call is, in a word that a policy can name. A call may be several. */
+/** Actions of a call, as policies name them. A call may have several. */
 export const actions = namesIn("send read write delete execute purchase disclose deploy query other")
 export type Action = (typeof actions)[number]
 
 const verbs: readonly (readonly [Action, ReadonlySet<string>])[] = wordSetsOf(lists.actions.verbs)
 
-/** Nouns that are verbs elsewhere: `get_order` reads, and `order_details` too. */
+/** Words that are nouns in some names and verbs in others: `get_order` reads, and `order_details` too. */
 const nouns = wordSet(...lists.actions.nouns)
 
-/** The words of a tool's name in plain letters, in whatever language. */
+/** Words of a tool's name, normalized to plain letters, in whatever language. */
 const nameWords = (tool: string): readonly string[] => wordsOf(tool.slice(0, 200)).map(fold)
 
-/** Fields whose value says what is to be done. */
+/** Matches fields whose value names an action. */
 const verbFields = /^(?:action|operation|op|verb|method|mode|type|command|task|intent|request|http_method)$/
 
-/** What a transfer of no money is about. */
-const noMoney =
+/** Words that show that a transfer is not of money. */
+const notMoney =
   /^(?:human|humans|agent|agents|call|chat|file|files|ownership|owner|data|control|session|repo|repository|conversation|operator|representative|support|domain)$/
 
-/** Deeds that are things as well, in a name that ends in what is told about one: `refund_status`, `transfer_history`. */
+/** Words that name an action or a thing, and words that end the name of a tool that reports on one: `refund_status`, `transfer_history`. */
 const deedsAsThings = wordSet(...lists.actions.deedsAsThings)
 const reports = wordSet(...lists.actions.reports)
 
 export function actionsOfWords(given: readonly string[]): readonly Action[] {
-  // `deletecollection` deletes.
+  // `deletecollection` is a delete.
   const words = given.map((word) => /^(?:delete|destroy|truncate|terminate)(?=[a-z]{3})/.exec(word)?.[0] ?? word)
   if (
     words.length > 1 &&
@@ -43,7 +43,7 @@ export function actionsOfWords(given: readonly string[]): readonly Action[] {
   return verbs.filter(([, known]) => words.some((word) => known.has(word))).map(([action]) => action)
 }
 
-/** What a call is as its name says, and the fields that name a deed. Looking at something is left out where more is done. */
+/** Actions that the name of a tool and the fields for an action say. A name that begins with a word for looking is no purchase. */
 export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet<Action> {
   const own = actionsOfWords(nameWords(tool))
   const told = leaves.flatMap(({ field, folded, value }) =>
@@ -52,7 +52,7 @@ export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet
       : [],
   )
   const found = new Set([...own, ...told])
-  if (anyWord(nameWords(tool), noMoney) && !leaves.some(({ role }) => role === "amount")) found.delete("purchase")
+  if (anyWord(nameWords(tool), notMoney) && !leaves.some(({ role }) => role === "amount")) found.delete("purchase")
   const [first = ""] = nameWords(tool).filter((word) => !/^(?:mcp|api|tool)$/.test(word))
   if (/^(?:get|list|search|find|lookup|check|view|show|describe|read|fetch|calculate)$/.test(first))
     found.delete("purchase")
@@ -60,7 +60,7 @@ export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet
   if (/^(?:post|share)$/.test(first) && !found.has("read")) found.add("send")
   const noun = anyWord(nameWords(tool), /^(?:email|mail|message|sms|notify)$/)
   if (noun && found.size === 0) found.add("send")
-  // A pipeline of a document store that ends in a collection writes it.
+  // A pipeline of a document database that ends in `$out` or `$merge` writes a collection.
   if (leaves.some(({ keys }) => keys.includes("pipeline") && keys.some((key) => key === "out" || key === "merge")))
     found.add("write")
   if (found.size === 0) found.add("other")
@@ -73,7 +73,7 @@ const currencyCode =
   /^(?:USD|EUR|GBP|JPY|CHF|CNY|INR|BRL|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|TRY|MXN|ZAR|KRW|SGD|HKD|THB|ILS|AED|SAR|BTC|ETH|USDC|USDT)$/
 const converts = /convert|exchange_rate|format|rate/i
 
-/** What a call may do beside what its name says: one with a word for paying may pay, one that names who it goes to may send. */
+/** Actions that a call may have beyond those its name says: with a word for paying it may pay, with a recipient it may send. */
 export function possibleActions(
   tool: string,
   named: ReadonlySet<Action>,
@@ -84,7 +84,7 @@ export function possibleActions(
   const isReading = [...named].every((action) => reads.test(action))
   const may = new Set(named)
   const addressed = leaves.some(({ role, text }) => role === "recipient" && text.trim() !== "")
-  // What its statements and commands do is known from them, if the tool is there to run them.
+  // If the tool runs statements or commands, these say what it does.
   const runs = isRead && (named.has("execute") || named.has("query"))
   if ((!isReading && !runs) || addressed)
     for (const action of ["send", "disclose", "write", "other"] as const) may.add(action)
@@ -92,7 +92,7 @@ export function possibleActions(
     ({ role, keys, field, text }) =>
       role === "amount" && keys.length <= 2 && !isReading && field !== "value" && /\d/.test(text),
   )
-  // A sum with its currency, in a field of a call that is not known to look.
+  // An amount with its currency, in a call that is not known to only read.
   const isPriced =
     !isReading &&
     !runs &&
@@ -108,8 +108,8 @@ export function possibleActions(
   )
   const pays =
     [...words, ...told].some((word) => paying.has(word)) &&
-    !words.some((word) => noMoney.test(word) || /^(?:cancel|draft|track)$/.test(word))
-  // What is pressed at a place on a screen is not in the call.
+    !words.some((word) => notMoney.test(word) || /^(?:cancel|draft|track)$/.test(word))
+  // A click at coordinates: the call does not say what is pressed.
   const clicks =
     [...words, ...told].some((word) => pressing.has(word)) ||
     leaves.some(({ field, value }) => value === true && /^(?:submit|press_?enter|confirm)$/.test(field))
@@ -122,10 +122,10 @@ export function possibleActions(
       ({ field, text }) =>
         /^(?:element|label|text|selector|name|description|target|ref)$/.test(field) && /\p{L}{2}/u.test(text),
     )
-  const presses = (clicks && leaves.some(isOffer)) || isBlind
+  const presses = (clicks && leaves.some(isPaymentButton)) || isBlind
   const first = words.find((word) => !/^(?:mcp|api|tool|v\d)$/.test(word)) ?? ""
   const asks = isReading || verbs.some(([action, known]) => action === "read" && known.has(first))
-  // A sum beside the code of a currency, under whatever names in whatever language.
+  // A number beside a currency code, in whatever fields and language.
   const isSum =
     !isReading &&
     !runs &&
@@ -135,14 +135,14 @@ export function possibleActions(
   return may
 }
 
-/** A value that is a sum of money and nothing else. */
+/** Matches a value that is an amount of money and nothing else. */
 const wholeSum =
   /^\s*(?:[$€£¥]|(?:usd|eur|gbp|chf|cad|aud)\s)\s*\d[\d.,' ]*$|^\s*\d[\d.,' ]*\s?(?:[$€£¥]|usd|eur|euros?|gbp|chf|dollars?|cad|aud)\s*$/i
 
-/** Tools that use what a screen shows; what they press says what it does. */
+/** Words of tools that operate a screen; the label of what they press says what it does. */
 const pressing = wordSet(...lists.actions.pressing)
-/** A thing to press that has a price on it, or a word for paying. */
-const isOffer = ({ text, folded, value }: Leaf): boolean =>
+/** True for a label with a price or a word for paying. */
+const isPaymentButton = ({ text, folded, value }: Leaf): boolean =>
   typeof value === "string" &&
   text.length <= 300 &&
   (/\d\s?[$€£¥]|[$€£¥]\s?\d/.test(text) || wordsOf(folded).some((word) => paying.has(word)))
@@ -152,11 +152,11 @@ const mailing =
 const surfing =
   /^(?:http|https|fetch|url|urls|web|browse|browser|download|upload|webhook|crawl|scrape|navigate|request|api|curl|internet|rest|graphql|rpc)$/
 
-/** May a tool of this name send mail, or talk to a host? */
+/** True if a tool of this name may send mail, or contact a host. */
 export const mayMail = (tool: string): boolean => anyWord(nameWords(tool), mailing)
 export const maySurf = (tool: string): boolean => anyWord(nameWords(tool), surfing)
 
-/** Where a call acts. */
+/** Environment that a call acts on. */
 export type Environment = "production" | "staging" | "development"
 
 const names: readonly (readonly [Environment, RegExp])[] = [
@@ -168,23 +168,23 @@ const names: readonly (readonly [Environment, RegExp])[] = [
   ["development", /^(?:dev|devel|development|test|tests|testing|local|localhost|scratch|tmp|temp|ci)(?:\d+|db|env)?$/],
 ]
 
-/** Words repeat from call to call; strange ones do not, so only so many are remembered. */
+/** Cache of words, which repeat from call to call; limited in size, because unusual ones do not. */
 const known = new Map<string, Environment | undefined>()
 const maxKnown = 5_000
 
-/** A name that ends in it, `coreprod`, and is not the name of what is none. */
+/** Matches a compound that ends in `prod`, such as `coreprod`, unless it says `nonprod` or `preprod`. */
 const compoundProduction = /^(?!(?:non|pre|not|re|co|by)-?pr)[a-z\d]{2,20}pro?d$/
 
-/** How names of environments begin, an `o` as a zero too, and how a compound ends: most words of a text are none by that alone. */
+/** Match how names of environments begin (with `0` for `o` too), and how a compound ends: this rules out most words of a text. */
 const maybeName = /\b(?:pr[o0de]|live|main|sta?g|uat|qa|prev|cana|sand|dem[o0]|dev|test|l[o0]ca|scra|te?mp|ci)[a-z\d]*/g
 const maybeCompound = /pro?d(?![a-z\d])/g
-/** Of shorter texts every word is looked at. */
+/** Minimum length in characters of a text that is searched by pattern; in a shorter one every word is examined. */
 const minSearched = 200
 
-/** A word of a text, and what stands beside it, which is seldom asked. */
+/** A word of a text with its neighbours, which are computed on demand because they are seldom needed. */
 type PlacedWord = { readonly word: string; readonly before: () => string; readonly after: () => string }
 
-/** The words of a text that may name an environment, each with its neighbours. */
+/** Words of a text that may name an environment, each with its neighbours. */
 function maybeNames(folded: string): readonly PlacedWord[] {
   if (folded.length < minSearched || !isAscii(folded)) {
     const words = wordsOf(folded)
@@ -216,7 +216,7 @@ function maybeNames(folded: string): readonly PlacedWord[] {
 
 const isWordSign = (code: number): boolean => (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39)
 
-/** The environment that a word is a name of. */
+/** The environment that a word names. */
 function environmentOf(word: string): Environment | undefined {
   if (compoundProduction.test(word)) return "production"
   const met = known.get(word)
@@ -227,21 +227,21 @@ function environmentOf(word: string): Environment | undefined {
   return found
 }
 
-/** The environments that a text names. `liveOnly` words of everyday use count in fields that name an environment. */
+/** Environments that a text names. `field`: the text is in a field for an environment, where the everyday word `live` counts too. */
 export function environmentsIn(folded: string, field: boolean): readonly Environment[] {
   const found = new Set<Environment>()
   for (const { word, before, after } of maybeNames(folded)) {
     const environment = environmentOf(word)
     if (environment === undefined || found.has(environment)) continue
     if (word === "live" && !field && !/^(?:db|database)$/.test(after())) continue
-    // `non-prod` and `pre-prod` are what they say.
+    // `non-prod` and `pre-prod` are not production.
     if (/^pro?d/.test(word) && /^(?:non|pre|not|no)$/.test(before())) continue
     found.add(environment)
   }
   return [...found]
 }
 
-/** The environments that something acts on, by the names of its hosts, databases, clusters and the like. */
+/** Environments of the named hosts, databases, clusters and the like. */
 export function targetEnvironments(targets: readonly string[]): readonly Environment[] {
   const found = new Set<Environment>()
   for (const target of targets) {

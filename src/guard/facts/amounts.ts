@@ -1,16 +1,16 @@
 import type { Leaf } from "./leaf.ts"
 import lists from "./words.json" with { type: "json" }
 
-/** A sum of money that a call names. */
+/** An amount of money in a call. */
 export type AmountFact = {
   /** In hundredths of the currency's unit. */
   readonly minor: number
-  /** Three letters, or nothing where none is named. */
+  /** Three-letter code; absent if no currency is named. */
   readonly currency?: string
 }
 
 const signs: Readonly<Record<string, string>> = lists.currencies.signs
-/** Dollars and reals of other countries: their letters stand before the sign. */
+/** Dollars and reals of other countries, with letters before the sign. */
 const lettered: Readonly<Record<string, string>> = lists.currencies.lettered
 const names: Readonly<Record<string, string>> = lists.currencies.names
 const codes = Object.keys(names)
@@ -20,7 +20,7 @@ const scale: Readonly<Record<string, number>> = lists.currencies.scale
 const figure = "\\d{1,18}(?:[.,'_]\\d{1,18}|[ \\u00a0]\\d{3}(?!\\d)){0,6}(?:e\\+?\\d{1,2})?"
 const scaled = "(?:\\s?(k|mm|mn|m|bn|b|thousand|grand|million|billion|hundred)(?![a-z]))?"
 
-/** What stands between a currency and its sum where data is written down: `Ccy="EUR">680.00`, `EUR: 680`. */
+/** Separators between a currency and its amount in structured data: `Ccy="EUR">680.00`, `EUR: 680`. */
 const betweenData = "(?:[\"']?\\s?[>:=,;|]\\s?[\"']?)?"
 const before = new RegExp(
   `(?:((?<![a-z])(?:r|au?|ca?|nz|hk|s|mx)\\$|[$€£¥₹₽₩₿])|\\b(${codes})\\b\\s?${betweenData})\\s?(${figure})${scaled}`,
@@ -28,17 +28,20 @@ const before = new RegExp(
 )
 const after = new RegExp(`(?<![\\w.,])(${figure})${scaled}\\s?(?:([€£¥₹₽₩$₿円])|(${codes})(?![a-z]))`, "gi")
 const unit = new RegExp(`(?<=[a-z][ -])(${codes})(?![a-z])`, "gi")
-/** What each of the three is not found without. A search for a digit is fast, and one for names is by their first letters. */
+/**
+ * Quick tests: each of the three patterns above matches only if its test does. Searching for a digit is fast, and names are searched by
+ * their first letters.
+ */
 const mayBeBefore = new RegExp(`(?<=[$€£¥₹₽₩₿]\\s?|(?:${codes})[\\s"'>:=,;|]{0,6})\\d`, "i")
 const mayBeAfter = new RegExp(`\\d\\s?(?:(?:${Object.keys(scale).join("|")})\\s?)?(?:[$€£¥₹₽₩₿円]|${codes})`, "i")
 const byFirstLetter = [...Map.groupBy(Object.keys(names), (name) => name.charAt(0))].map(
   ([first, some]) => `${first}(?:${some.map((name) => name.slice(1).replace("$", "\\$")).join("|")})`,
 )
 const mayBeUnit = new RegExp(`[ -](?:${byFirstLetter.join("|")})`, "i")
-/** Characters before a currency's name in which a number is spelled out. */
+/** Number of characters before a currency's name that are searched for a number in words. */
 const spelledLength = 160
 
-/** A figure in any country's writing. Where a separator may mean either, the larger reading counts. */
+/** Parses a number in the notation of any country. If a separator is ambiguous, the larger value counts. */
 function figureValue(written: string): number {
   const text = written.trim().replace(/[\s'_]/g, "")
   if (/e/i.test(text)) return Number(text.replace(/,/g, ""))
@@ -49,7 +52,7 @@ function figureValue(written: string): number {
   const other = last === "," ? "." : ","
   const cents = text.length - Math.max(comma, dot) - 1
   const several = text.split(last).length > 2
-  // Three digits behind the only sign: thousands in one half of the world.
+  // Three digits after the only separator: thousands in one half of the world.
   if (!text.includes(other) && (several || cents === 3)) return Number(text.replaceAll(last, ""))
   return Number(text.replaceAll(other, "").replace(last, "."))
 }
@@ -75,11 +78,11 @@ const currencyOf = (sign: string | undefined, name: string | undefined): string 
       ? undefined
       : (names[name.toLowerCase()] ?? name.toUpperCase())
 
-/** A figure with the word behind it: `2 million`. */
+/** Value of a number with the word after it: `2 million`. */
 const scaledValue = (value: string, times: string | undefined): number =>
   figureValue(value) * (scale[times?.toLowerCase() ?? ""] ?? 1)
 
-/** Sums of money in running text: with a sign, with a code, in words. */
+/** Finds amounts of money in a text: with a sign, with a currency code, in words. */
 export function amountsIn(text: string): readonly AmountFact[] {
   const found: AmountFact[] = []
   const add = (value: string, times: string | undefined, currency: string | undefined): void => {
@@ -103,7 +106,7 @@ export function amountsIn(text: string): readonly AmountFact[] {
   return found
 }
 
-/** The number that a field holds, whatever it is written as. */
+/** The number in a field, in whatever notation. */
 function numberIn({ value, text }: Leaf): number | undefined {
   if (typeof value === "number") return value
   if (typeof value === "boolean") return undefined
@@ -121,7 +124,7 @@ const isMinor = (field: string): boolean => /(?:^|_)(?:cents|minor|pence)(?:_|$)
 const fieldCurrency = (field: string): string | undefined =>
   names[/(?:^|_)(usd|eur|gbp|jpy|inr|cad|aud|chf)(?:_|$)/.exec(field)?.[1] ?? ""]
 
-/** What a field for the unit of sums multiplies them with: `TEUR` and `k` are thousands. */
+/** Factor from a field for the unit of amounts: `TEUR` and `k` are thousands. */
 function unitScale(leaves: readonly Leaf[]): number {
   let most = 1
   for (const { field, folded, value } of leaves) {
@@ -135,7 +138,7 @@ function unitScale(leaves: readonly Leaf[]): number {
   return most
 }
 
-/** The sums of money that a call names: in fields, in texts, a price times its quantity, the lines of an order together. */
+/** Amounts of money that a call names: in fields, in texts, a price times its quantity, the lines of an order together. */
 export function amountsOf(leaves: readonly Leaf[]): readonly AmountFact[] {
   const stated = leaves
     .find(({ role }) => role === "currency")
@@ -173,24 +176,24 @@ export function amountsOf(leaves: readonly Leaf[]): readonly AmountFact[] {
   return found
 }
 
-/** What is added to a price. */
-const extras = /(?:^|_)(?:shipping|delivery|handling|surcharge|postage|tax|vat|tip|fees?)(?:_|$)/
+/** Matches fields whose amount is added to a price. */
+const surcharges = /(?:^|_)(?:shipping|delivery|handling|surcharge|postage|tax|vat|tip|fees?)(?:_|$)/
 const rate =
   /(?:^|_)(?:rate|percent|pct|multiplier|factor|interval|frequency|recurring|billing|cycle|monthly|weekly|daily|yearly|annual|per_(?:month|year|week|day|seat|user|unit|night|person))(?:_|$)/
 const rated = /\d\s*[x×*]\s*\d|\d\s?\/\s?(?:mo|month|yr|year|week|day|seat|user|unit)|\bper (?:month|year|seat|user)/i
 
-/** The figures of a call that are sums or are added to one. */
+/** Values that are amounts of money or are added to one. */
 const sumsIn = (leaves: readonly Leaf[]): readonly Leaf[] =>
   leaves.filter(
     ({ role, field, text, value }) =>
       typeof value !== "boolean" &&
       /\d/.test(text) &&
       (role === "amount" ||
-        extras.test(field) ||
+        surcharges.test(field) ||
         (!/^(?:body|subject|sql|code|command)$/.test(role) && text.length <= 60 && amountsIn(text).length > 0)),
   )
 
-/** The figures that say how often something is paid. */
+/** Values that say how often something is paid. */
 const countsIn = (leaves: readonly Leaf[]): readonly Leaf[] =>
   leaves.filter(
     (leaf) =>
@@ -198,7 +201,7 @@ const countsIn = (leaves: readonly Leaf[]): readonly Leaf[] =>
       (numberIn(leaf) ?? 1) !== 1,
   )
 
-/** Does what is paid depend on more than the sums of a call: on a rate, or on how often something is paid of which nobody says the price? */
+/** True if the amount paid depends on more than the amounts in a call: on a rate, or on a count without a price. */
 export const hasRates = (leaves: readonly Leaf[]): boolean =>
   leaves.some(
     ({ text, role, field }) =>
@@ -207,15 +210,15 @@ export const hasRates = (leaves: readonly Leaf[]): boolean =>
   leaves.some(isWordedCount) ||
   (countsIn(leaves).length > 0 && sumsIn(leaves).length === 0)
 
-/** A number of pieces that is given in words which are none of a number. */
+/** True for a quantity in words that are no number. */
 const isWordedCount = (leaf: Leaf): boolean =>
   typeof leaf.value === "string" &&
   /^(?:quantity|qty|count|anzahl|menge|pieces|copies|seats|nights|units)$/.test(leaf.field) &&
   leaf.text.trim() !== "" &&
   numberIn(leaf) === undefined
 
-/** The most that the figures of a call can come to: all its sums, each as often as any figure beside says. */
-export function mostOf(leaves: readonly Leaf[]): readonly AmountFact[] {
+/** Highest amount that the values of a call can come to: all its amounts, each times every count beside it. */
+export function highestAmounts(leaves: readonly Leaf[]): readonly AmountFact[] {
   const sums = sumsIn(leaves)
   const counts = countsIn(leaves)
   if (sums.length === 0 || sums.length + counts.length < 2) return []
@@ -246,15 +249,15 @@ const scales: ReadonlyMap<string, number> = new Map([
   ["million", 1e6],
   ["billion", 1e9],
 ])
-const joints = new Set(["and", "a", "an"])
+const fillerWords = new Set(["and", "a", "an"])
 
-/** The number that words spell out, such as "two thousand five hundred"; absent if a word is none of a number's. */
+/** The number that words spell out, such as "two thousand five hundred"; undefined if a word is not part of a number. */
 function numberOfWords(words: readonly string[]): number | undefined {
   let total = 0
   let current = 0
   let told = false
   for (const word of words) {
-    if (joints.has(word)) continue
+    if (fillerWords.has(word)) continue
     const plain = small.get(word) ?? tens.get(word)
     const scale = scales.get(word)
     if (plain === undefined && scale === undefined) return undefined
@@ -270,4 +273,4 @@ function numberOfWords(words: readonly string[]): number | undefined {
 }
 
 const isNumberWord = (word: string): boolean =>
-  small.has(word) || tens.has(word) || scales.has(word) || joints.has(word)
+  small.has(word) || tens.has(word) || scales.has(word) || fillerWords.has(word)

@@ -11,9 +11,9 @@ import type { SqlFact } from "./sql.ts"
 import { anyWord, wordsOf } from "./words.ts"
 
 const destroying = /^(?:drop|purge|wipe|erase|flush|(?:delete|destroy|truncate|terminate)(?:[a-z]{3,})?)$/
-const deedField = /^(?:action|operation|op|verb|method|command|task|http_method|mode)$/
+const actionField = /^(?:action|operation|op|verb|method|command|task|http_method|mode)$/
 
-/** What fields and the tool's name say without any language: an environment, a deed, a setting and its value. */
+/** Reads what fields and the tool's name say without a program: an environment, an action, a setting and its value. */
 export function readFields(
   reading: ProgramReading,
   tool: string,
@@ -23,7 +23,7 @@ export function readFields(
   const said = leaves.filter(
     ({ role, value, keys }) =>
       (role !== "body" && role !== "subject" && role !== "recipient" && role !== "sender") ||
-      // A switch is a switch, also in a patch: only texts are prose. So is an address that is the whole value.
+      // A boolean is a setting, also in a patch: only texts are prose. A URL that is the whole value is a target.
       (typeof value === "boolean" && keys.length > 1) ||
       (typeof value === "string" && /^[a-z][a-z\d+]{2,20}:\/\/\S+$/i.test(value)),
   )
@@ -32,11 +32,11 @@ export function readFields(
     const whole = folded === text.toLowerCase() ? text : folded
     const source = role === "command" ? withoutBuiltFiles(whole) : whole
     const isTarget = role === "environment" || role === "url" || /^[a-z][a-z\d+]{2,20}:\/\/\S+$/i.test(text)
-    // Production counts wherever it is named; any other environment only where a field says what is acted on.
+    // Production counts wherever it is named; any other environment only in a field that says what is acted on.
     for (const environment of environmentsIn(source.slice(0, 100_000), isTarget))
       if (environment === "production" || isTarget) {
         reading.placed.add(environment)
-        // What a field places in production is all done there.
+        // If a field names production, everything that the call changes is there.
         if (role !== "command" && role !== "code") reading.elsewhere ||= environment === "production" && reading.changes
       }
     if (isTarget) for (const environment of targetEnvironments([text])) reading.placed.add(environment)
@@ -44,7 +44,7 @@ export function readFields(
   }
   for (const environment of reading.placed) reading.environments.add(environment)
   for (const { text, value } of leaves) if (typeof value === "string") readMutations(reading, text)
-  const deeds = said.filter(({ field, folded }) => deedField.test(field) && /^\s*[\w-]{1,60}\s*$/.test(folded))
+  const deeds = said.filter(({ field, folded }) => actionField.test(field) && /^\s*[\w-]{1,60}\s*$/.test(folded))
   const asked = [...wordsOf(tool), ...deeds.flatMap(({ folded }) => wordsOf(folded))]
   if (named.has("delete") && anyWord(asked, destroying) && reading.commands.length === 0) {
     const structured = anyWord(
@@ -70,9 +70,9 @@ export function readFields(
   readSettings(reading, tool, said)
 }
 
-/** The controls that the settings of a call switch off. */
+/** Reads the controls that the settings of a call switch off. */
 function readSettings(reading: ProgramReading, tool: string, said: readonly Leaf[]): void {
-  // A switch that is named after being off, and is off itself, leaves things on; what an alarm looks for is no setting.
+  // A setting such as `disabled: false` leaves the control on; the search fields of a new alarm are no settings.
   const adds = /^(?:mcp )?(?:\S+ )?(?:create|add|new)(?: |$)/.test(wordsOf(tool).join(" "))
   const settings = said
     .filter(({ text, field, value, folded }) => {
@@ -85,7 +85,7 @@ function readSettings(reading: ProgramReading, tool: string, said: readonly Leaf
       )
     })
     .slice(0, 200)
-  // Of an address, the path says what is acted on.
+  // In a URL, the path says what is acted on.
   const shown = ({ role, folded }: Leaf): string =>
     role === "url" ? folded.replace(/^\s*[a-z+]{2,10}:\/\/[^/\s]*/, "") : folded
   const line = `${tool} ${settings.map((leaf) => `${leaf.keys.slice(-3).join(" ")} ${shown(leaf)}`).join(" ; ")}`
@@ -94,7 +94,7 @@ function readSettings(reading: ProgramReading, tool: string, said: readonly Leaf
   const governed = isGeneral ? wordsOf(line).join(" ") : wordsOf(tool).join(" ")
   if (governing.test(governed) && namesControl(line))
     open(reading.open, "controls", "it changes something about a control, and nobody has said what")
-  // A switch or a number of a tool that is named after a control is about that control.
+  // A boolean or zero in a tool that is named after a control is about that control.
   for (const { field, folded, value } of settings)
     if (
       !figures.test(field) &&
@@ -107,18 +107,18 @@ function readSettings(reading: ProgramReading, tool: string, said: readonly Leaf
       for (const control of controlsOff(`${tool} ${field} 0`)) reading.controlsOff.add(control)
 }
 
-/** Names of tools that change who may reach or do what. */
+/** Matches names of tools that change who may reach or do what. */
 const governing =
   /\b(?:firewall|waf|nsg|security groups?|network polic(?:y|ies)|acl|rbac|mfa|sso|rls|selinux|guardrails?)\b/
 
-/** Figures that switch nothing. */
+/** Matches fields whose number is no switch. */
 const figures =
   /(?:^|_)(?:threshold|min|max|offset|priority|delay|count|limit|index|port|page|version|severity|timeout|id)(?:_|$)/
 
 const offKey =
   /^(?:is_)?(?:disabled?|off|bypass(?:ed)?|skip(?:ped)?|paused?|suspended?|muted?|inactive|deactivated?|exempt)(?:_|$)/
 
-/** What the mutations of a text in GraphQL do. */
+/** Reads what the mutations in a GraphQL text do. */
 function readMutations(reading: ProgramReading, text: string): void {
   if (!text.includes("mutation")) {
     if (!/^\s*(?:query\b[^{]{0,400}|fragment\b[^{]{0,200})\{/.test(text) || /\bsubscription\b/.test(text)) return
@@ -139,27 +139,27 @@ function readMutations(reading: ProgramReading, text: string): void {
 const secretKeepers =
   /^(?:1password|onepassword|bitwarden|lastpass|dashlane|keepass\w*|keychain|keyring|keyvault|secretsmanager|doppler|infisical|vaultwarden)$/
 
-/** A tool whose name says that it shows a secret; the names of secrets are none. */
+/** True if the name of a tool says that it shows a secret; names of secrets are none. */
 const opensSecret = (words: readonly string[]): boolean =>
   (anyWord(words, secretKeepers) &&
     !anyWord(
       words,
       /^(?:list|search|find|names|create|add|delete|remove|rotate|update|set|put|write|status|generate)$/,
     )) ||
-  // A store of secrets; a vault of notes has notes or files in its tools' names.
+  // A store of secrets; a tool for a vault of notes has notes or files in its name.
   (words.includes("vault") &&
     anyWord(words, /^(?:get|read|show|fetch|reveal|view|access|retrieve|export|unwrap|kv)$/) &&
     !anyWord(words, /^(?:list|metadata|write|put|delete|note|notes|file|files|obsidian|status|health)$/)) ||
   (anyWord(words, /^(?:get|read|show|fetch|reveal|view|access|retrieve|export|dump|copy)$/) &&
     (anyWord(words, secretKeepers) || anyWord(words, /^(?:secrets?|credentials?|passwords?|passphrase|hashicorp)$/)))
 
-/** Variables of an environment are full of keys. */
+/** True for a tool that shows environment variables, which are full of keys. */
 const showsVariables = (words: readonly string[]): boolean =>
   !words.includes("names") &&
   anyWord(words, /^(?:env|envs|dotenv|variables|vars)$/) &&
   anyWord(words, /^(?:pull|get|list|show|dump|download|export|read|fetch|print|reveal)$/)
 
-/** A switch that shows what is hidden otherwise, and an object that is a secret, shown with what is in it. */
+/** True if a setting reveals hidden values, or if an object that is a secret is shown with its content. */
 function asksForSecret(said: readonly Leaf[], named: ReadonlySet<Action>): boolean {
   const isShown = said.some(
     ({ field, value, folded }) =>
@@ -181,7 +181,7 @@ function asksForSecret(said: readonly Leaf[], named: ReadonlySet<Action>): boole
   )
 }
 
-/** A tool for repositories that is told to use force, or to delete. */
+/** Reads calls of a repository tool with a force option, or that delete something. */
 function readRepository(reading: ProgramReading, words: readonly string[], said: readonly Leaf[]): void {
   if (!anyWord(words, /^(?:git|github|gitlab|bitbucket|repo|repos|repository|branch|push|ref)$/)) return
   const forced = said.some(
@@ -196,19 +196,19 @@ function readRepository(reading: ProgramReading, words: readonly string[], said:
   const deletes =
     words.includes("delete") &&
     words.some((word) => /^(?:branch|repo|repos|repository|tag|ref)$/.test(word) || hosted.test(word))
-  // A host of repositories that is told to delete something by its address; what people say to each other there is theirs.
+  // A request to a repository host that deletes something by URL; comments, labels and the like are not part of the repository.
   const address = said.find(({ text }) => /\/(?:repos|projects|repositories)\//.test(text))?.text
   const isDeleted =
     address !== undefined &&
     !/\/(?:comments|labels|reactions|subscription|assignees|requested_reviewers|lock)\b/.test(address) &&
-    said.some(({ field, folded }) => deedField.test(field) && /^\s*delete\s*$/.test(folded))
+    said.some(({ field, folded }) => actionField.test(field) && /^\s*delete\s*$/.test(folded))
   if (forced || deletes || isDeleted) reading.destructions.push({ kind: "repository", environments: [] })
 }
 
 /** What the SQL, the shell commands and the code in a call do, and what its plain fields ask for. */
 export type Programs = Finished<Omit<ProgramReading, "destructions" | "placed" | "written">>
 
-/** What is being gathered of a call: `finished` makes its programs of it. */
+/** Collects what is read in a call; `finished` turns it into `Programs`. */
 export type ProgramReading = ReturnType<typeof newReading>
 
 export const newReading = () => ({
@@ -222,7 +222,7 @@ export const newReading = () => ({
   destructions: emptyList<Destruction>(),
   destructive: new Set<string>(),
   environments: new Set<Environment>(),
-  /** Those of them that fields name: they hold for the whole call. */
+  /** Environments that fields name: they apply to the whole call. */
   placed: new Set<Environment>(),
   controlsOff: new Set<string>(),
   actions: new Set<Action>(),
@@ -231,16 +231,16 @@ export const newReading = () => ({
   open: new Map<OpenKind, string>(),
   /** Scripts that are written into files: they may be run later. */
   written: emptyList<string>(),
-  /** Programs that were read, of any language. */
+  /** Number of programs that were read, in any language. */
   read: 0,
   changes: false,
-  /** It changes something besides files of this machine that are not named after production. */
+  /** True if it changes something besides files of this machine that are not named after production. */
   elsewhere: false,
   network: false,
   tooMany: false,
 })
 
-/** Of what is destroyed, where: an act that names no environment leaves that open. */
+/** Completes a reading: collects what is destroyed and where; an act that names no environment leaves that unresolved. */
 export function finished(reading: ProgramReading): Programs {
   for (const { kind, environments } of reading.destructions) {
     if (kind !== "unknown") reading.destructive.add(kind)

@@ -1,26 +1,26 @@
 import { anyOf } from "../../language/word-lists.ts"
 import { foundIn } from "./options.ts"
 
-/** The texts that a program puts together of what it has in quotes, read without running it. */
+/** Finds the texts that a program builds from string literals, without running it. */
 
-/** Calls that are looked at in one program, and characters of each. */
+/** Maximum number of calls examined in one program, and maximum length of an argument in characters. */
 const maxCalls = 400
 const maxArgument = 4_000
 
-/** A text in quotes, in the ways that most languages have. */
+/** Matches a string literal, in the notations of most languages. */
 export const literal =
   /"""([^"]{0,20000})"""|'''([^']{0,20000})'''|"((?:[^"\\\n]|\\.){1,4000})"|'((?:[^'\\\n]|\\.){1,4000})'|`([^`]{1,20000})`/gs
 
 export const unescaped = (text: string): string => text.replace(/\\(["'`\\])/g, "$1").replace(/\\n/g, "\n")
 
-/** A program with its texts joined where that can be seen, quoted members by their names, and the names that stand for a text. */
+/** A program with its concatenated literals joined and quoted members resolved, and the variables that hold a literal. */
 export function plainCode(code: string): { readonly text: string; readonly names: TextNames } {
   const once = joined(code)
   const names = namesIn(once)
   return { text: withMembers(names.size === 0 ? once : joined(withNames(once, names))), names }
 }
 
-/** Pieces of text that a program puts together, as one: `"a" + "b"`, `join("a", "b")`, `Path("a") / "b"`. */
+/** Joins the pieces of concatenated literals: `"a" + "b"`, `join("a", "b")`, `Path("a") / "b"`. */
 function joined(written: string): string {
   const code = withHome(
     written
@@ -49,14 +49,14 @@ function joined(written: string): string {
     .replace(/(["'])\s*\)?\s*\/\s*\1/g, "/")
 }
 
-/** A member that is called by a name in quotes is that member: `os["system"]("x")`. */
+/** Replaces a member access in brackets before a call or another member: `os["system"]("x")` becomes `os.system("x")`. */
 const withMembers = (code: string): string =>
   code.includes("[") ? code.replace(/(?<=[\w)\]])\[\s*(["'`])([A-Za-z_$][\w$]{0,60})\1\s*\](?=\s*[([.])/g, ".$2") : code
 
 const quotedList = /["']([^"'\n]*)["']/g
 const textsIn = (list: string): readonly string[] => foundIn(list, quotedList)
 
-/** A list of texts that is made one: `"-".join(["a", "b"])` and `["a", "b"].join("-")`. */
+/** Joins a list of literals: `"-".join(["a", "b"])` and `["a", "b"].join("-")`. */
 const joinedLists = (code: string): string =>
   code
     .replace(
@@ -78,12 +78,12 @@ const home = new RegExp(
   "g",
 )
 
-/** Two texts in different quotes that are put together. */
+/** Matches two concatenated literals in different quotes. */
 const mixed = /(["'])([^"'\\\n]{0,300})\1\s{0,4}\)?\s{0,4}([+./])\s{0,4}(?!\1)(["'])([^"'\\\n]{0,300})\4/
-/** Pieces of one text in different quotes. */
+/** Maximum number of joins of literals in different quotes. */
 const maxPieces = 8
 
-/** A program with the home folder as it is written in a path, and pieces in other quotes or behind one another as one text. */
+/** Writes the home folder as `~`, and joins literals in different quotes and the arguments of `glob` and `joinpath`. */
 function withHome(code: string): string {
   const found = code.replace(home, '"~"').replace(/\$?\{\s*"~"\s*\}/g, "~")
   let plain = found
@@ -93,7 +93,7 @@ function withHome(code: string): string {
       (_whole, quote: string, one: string, sign: string, _other, next: string) =>
         `${quote}${one}${sign === "/" ? "/" : ""}${next}${quote}`,
     )
-  // What a pattern finds below a folder that is no part of the project.
+  // A glob below a folder that is given by an absolute path.
   const below = plain.replace(
     /(["'])([~/][^"'\n]{0,300})\1\s*\)?\.(r?)glob\(\s*["']([^"'\n]{0,300})["']/g,
     (_whole, quote: string, folder: string, deep: string, pattern: string) =>
@@ -105,7 +105,7 @@ function withHome(code: string): string {
   )
 }
 
-/** The first argument of each call of a kind, as it is written. */
+/** Returns the first argument of each matching call, as it is written. */
 export function argumentsOf(code: string, call: RegExp): readonly string[] {
   const found: string[] = []
   for (const { 0: whole, index } of code.matchAll(call)) {
@@ -122,7 +122,7 @@ export function argumentsOf(code: string, call: RegExp): readonly string[] {
 
 export type TextNames = ReadonlyMap<string, readonly string[]>
 
-/** TextNames that are given a text, with all texts that they are given; one that is given anything else is not among them. */
+/** Variables that hold literals, with all their values; one that is assigned anything else is left out. */
 function namesIn(code: string): TextNames {
   const names = new Map<string, string[]>()
   const other = new Set<string>()
@@ -146,7 +146,7 @@ function namesIn(code: string): TextNames {
   return names
 }
 
-/** A program in which names that stand for one text, and are put before another, are that text. */
+/** Replaces a variable that holds one literal where another literal is appended to it. */
 const withNames = (code: string, names: TextNames): string =>
   code.replace(
     /(?<![\w.$"'])([A-Za-z_]\w*)(?=\s*[+/]\s*["'])|(?<=\bjoin\(\s*)([A-Za-z_]\w*)(?=\s*,\s*["'])|(?<=\bPath\(\s*)([A-Za-z_]\w*)(?=\s*[),])/g,
@@ -156,7 +156,7 @@ const withNames = (code: string, names: TextNames): string =>
     },
   )
 
-/** What an argument says, if that is written in the program. */
+/** Values of an argument, if they are literals in the program. */
 export function argumentTexts(argument: string, names: TextNames): readonly string[] | undefined {
   const bare = argument
     .replace(/^[rbfu]{1,2}(?=["'])/, "")

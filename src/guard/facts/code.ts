@@ -7,7 +7,7 @@ import { namesControl } from "./controls.ts"
 import { type Open, type OpenKind, open } from "./leaf.ts"
 import { foundIn } from "./options.ts"
 
-/** Quoted texts of one program that are looked at. */
+/** Maximum number of string literals read in one program. */
 const maxLiterals = 5_000
 
 const calls: readonly (readonly [Effect, RegExp])[] = namedPatterns({
@@ -60,7 +60,7 @@ const shellCalls = new RegExp(`${anyOf(words.shellFunctions)}\\s{0,20}\\(\\s{0,2
 const evaluations =
   /(?<![.\w])(?:eval|exec|Function|compile|execfile|instance_eval|class_eval|loadstring|create_function|assert_options)\s*\(\s*/g
 
-/** Ways to call something by a name that is put together, or to read a program out of data. */
+/** Matches calls of something whose name is computed, and programs that are loaded from data. */
 const dynamic = new RegExp(
   anyOf(
     "\\bgetattr\\s*\\(|\\bglobals\\s*\\(\\)|\\b__builtins__\\b|\\b__import__\\s*\\(\\s*(?![\"'])",
@@ -75,14 +75,14 @@ const dynamic = new RegExp(
 const hostLiteral =
   /^(?:[a-z][a-z\d+.-]*:\/\/\S+|(?:[\w-]+\.)+(?!(?:py|js|ts|json|txt|csv|md|html?|ya?ml|toml|xml|log|sql|db|png|jpe?g|pdf|sh)$)[a-z]{2,}(?::\d+)?)$/i
 
-/** Modules for files: a call of theirs that is not known to look changes something. */
+/** Matches calls of file modules, except those that are known to only look. */
 const fileModules = new RegExp(`\\b${anyOf(words.fileModules)}\\.(?!${anyOf(words.fileLookers)}\\b)\\w+`)
-/** What a program takes by name out of the module for files: `import { rm } from "node:fs/promises"`. */
+/** Matches names that a program imports from a file module: `import { rm } from "node:fs/promises"`. */
 const fromFiles =
   /(?:import\s*\{([^}]{1,400})\}\s*from\s*|(?:const|let|var)\s*\{([^}]{1,400})\}\s*=\s*(?:await\s+import|require)\s*\(\s*)["'](?:node:)?(?:fs(?:\/promises)?|fs-extra)["']/g
 const looksAtFiles =
   /^(?:read\w*|open\w*|l?stat\w*|access\w*|exists\w*|realpath\w*|watch\w*|createReadStream|constants|promises|glob\w*)$/
-/** TextNames under which a program has that module. */
+/** Matches the names that a program gives to a file module. */
 const fileAliases =
   /(?:\b(?:const|let|var)\s+(\w+)\s*=\s*(?:await\s+import|require)\s*\(\s*|\bimport\s+(?:\*\s*as\s+)?(\w+)\s+from\s*)["'](?:node:)?(?:fs(?:\/promises)?|fs-extra)["']|\{[^}]{0,200}\bpromises\s*:\s*(\w+)/g
 function fileCallsByAlias(text: string): boolean {
@@ -102,21 +102,21 @@ function fileImports(text: string): readonly Effect[] {
   return changing.some((name) => /^(?:rm|unlink|remove|empty)/.test(name)) ? ["write", "delete"] : ["write"]
 }
 
-/** A script in a page that looks at what somebody typed as a password. */
+/** Matches a script in a page that reads a password field. */
 const passwordField = /(?:querySelector\w*|getElement\w*|locator|\$\$?)\s*\([^)\n]{0,200}passw(?:or)?d/i
 
-/** Languages in which calls need no brackets. */
-const bareCalls = /\b(?:unlink|rename|rmdir|mkdir|chmod|chown|truncate|symlink|utime)\b\s+(?=["'$@%\w<])/
+/** Matches calls without parentheses, as some languages allow. */
+const callsWithoutParentheses = /\b(?:unlink|rename|rmdir|mkdir|chmod|chown|truncate|symlink|utime)\b\s+(?=["'$@%\w<])/
 const cloudModules =
   /\b(?:boto3|botocore|aws-sdk|@aws-sdk|google\.cloud|googleapiclient|azure\.|@azure|kubernetes|@kubernetes|hcloud|digitalocean|pulumi|oci\.)/
 const cloudChanges =
   /\.(?:create|run|delete|put|terminate|modify|launch|provision|destroy|deploy|update|start|stop|attach|detach|copy|upload|patch|replace|scale|invoke|authorize|revoke)_?[A-Za-z_]\w*\s*\(/
 
-/** Calls that look, connect, or work on what was read; those of statements are read as such. */
-const looking = new RegExp(`^${anyOf(words.looking)}$`, "i")
+/** Matches names of calls that only look, connect, or process what was read; calls that run statements are read separately. */
+const harmlessCalls = new RegExp(`^${anyOf(words.looking)}$`, "i")
 const methodCalls = (text: string): readonly string[] => foundIn(text.slice(0, 100_000), /\.(\w+)\s*\(/g)
 
-/** Libraries for repositories and their hosts, and calls of theirs that overwrite or delete. */
+/** Match libraries for repositories and their hosts, and calls of theirs that overwrite or delete. */
 const repositories =
   /\b(?:import|from|require|use)\b[^\n]{0,80}\b(?:git|pygit2|dulwich|GitPython|simple-git|isomorphic-git|nodegit|github3?|PyGithub|gitlab|octokit|rugged|bitbucket)\b|\boctokit\b|\bgit\.Repo\b/i
 const overwrites = new RegExp(
@@ -129,7 +129,7 @@ const overwrites = new RegExp(
   "i",
 )
 
-/** Calls that fetch what they name unless it is there already. */
+/** Matches calls that download what they name unless it is there already. */
 const fetched = new RegExp(
   anyOf(
     `\\.${anyOf(words.downloadMethods)}\\s*\\(`,
@@ -137,7 +137,7 @@ const fetched = new RegExp(
     "\\bhub\\.load\\s*\\(|\\bimport\\s[^\\n]{0,200}\\bfetch_\\w+",
   ),
 )
-/** Calls of those who move money, or of something named after it. */
+/** Matches calls of payment libraries, or of something named after a payment. */
 const pays = new RegExp(
   anyOf(
     `\\b${anyOf(words.payers)}\\b[\\w.]{0,80}\\.${anyOf(words.paying)}\\w*\\s*\\(`,
@@ -148,27 +148,27 @@ const pays = new RegExp(
   "i",
 )
 
-/** Addresses that are taken apart or put together, and not called. */
-const takesApart = /\burllib\.parse\b|\burlparse\s*\(|\burlsplit\s*\(|\bnew URL\s*\(/
+/** Matches functions that parse or build a URL and do not call it. */
+const urlParsing = /\burllib\.parse\b|\burlparse\s*\(|\burlsplit\s*\(|\bnew URL\s*\(/
 
-/** Languages whose modules nobody has listed, and words with which a program of any reaches out. */
+/** Languages whose modules are not listed here, and words that suggest network access in a program of any language. */
 const unlisted =
   /^(?:r|rscript|julia|elixir|erl|groovy|scala|jshell|tclsh|guile|racket|sbcl|ghc|emacs|lua[\d.]*|luajit|raku|osascript)$/
-const reaching = /install|download|https?|url|socket|connect|fetch|curl|ftp|rsync|Pkg\b|clone|tcp/i
+const networkWords = /install|download|https?|url|socket|connect|fetch|curl|ftp|rsync|Pkg\b|clone|tcp/i
 
-/** A field for a sum in what a program sends. */
-const sums =
+/** Matches a field for an amount of money in what a program sends. */
+const amountField =
   /["'](?:unit_|total_)?(?:amount|price|total)(?:_cents|_minor|_money)?["']\s*[:=](?!=)|\b(?:amount|price|total|betrag|summe)\w*\s*(?::(?!:)|=>)\s*\S/i
-/** Calls that send something, whatever the library. */
+/** Matches calls that send something, whatever the library. */
 const posting = /(?:\.|->|::)(?:post|put|patch)(?:_form|form|async|json|forobject|data)?\s*\(/i
 
-/** What a program in a language other than a shell's does as far as its calls say, with the texts quoted in it. */
+/** Reads what a program in a language other than a shell's does, as far as its calls say, and its string literals. */
 export function codeFacts(code: string, language = "other") {
   const { text, names } = plainCode(code)
   const effects = new Set(calls.filter(([, pattern]) => pattern.test(text)).map(([effect]) => effect))
   if (/awk$/.test(language) && /\/inet[46]?\/(?:tcp|udp)\//.test(text)) effects.add("network")
   if (effects.has("network") && posting.test(text)) effects.add("send")
-  if (fileModules.test(text) || (/^(?:perl|ruby|php|raku|lua)/.test(language) && bareCalls.test(text)))
+  if (fileModules.test(text) || (/^(?:perl|ruby|php|raku|lua)/.test(language) && callsWithoutParentheses.test(text)))
     effects.add("write")
   for (const effect of fileImports(text)) effects.add(effect)
   if (fileCallsByAlias(text)) effects.add("write")
@@ -179,21 +179,21 @@ export function codeFacts(code: string, language = "other") {
   const scripts = scriptsIn(text, language, names, unresolved)
   const urls = [
     ...readCalls(text, names, effects, unresolved),
-    ...(takesApart.test(text) && !effects.has("network") && strangeModule(text) === undefined ? [] : literals).filter(
+    ...(urlParsing.test(text) && !effects.has("network") && unknownModule(text) === undefined ? [] : literals).filter(
       (one) => /^[a-z][a-z\d+.-]*:\/\/\S+$/i.test(one) || (effects.has("network") && hostLiteral.test(one)),
     ),
   ]
   if (fetched.test(text))
     open(unresolved, ["network", "hosts"], "the program loads something that may have to be fetched")
-  const strange = strangeModule(text)
+  const strange = unknownModule(text)
   if (strange !== undefined) open(unresolved, mayConcern(text), `nobody has said what the module ${strange} does`)
-  if (unlisted.test(language) && reaching.test(text))
+  if (unlisted.test(language) && networkWords.test(text))
     open(unresolved, ["network", "hosts"], "the program may reach out by ways that nobody has listed for its language")
-  if (pays.test(text) || pressesKeys.test(text) || (effects.has("send") && sums.test(text))) {
+  if (pays.test(text) || pageActions.test(text) || (effects.has("send") && amountField.test(text))) {
     effects.add("pay")
     open(unresolved, "amounts", "the program pays, and how much shows only when it runs")
   }
-  readActsElsewhere(unresolved, code, text, names, strange !== undefined)
+  readRemoteActions(unresolved, code, text, names, strange !== undefined)
   if (/awk$/.test(language) && /\bgetline\b[^;}\n]{0,80}<\s*(?!["'])/.test(text))
     open(unresolved, "paths", "the program reads a file whose name is put together when it runs")
   if (passwordField.test(text)) open(unresolved, "paths", "the program reads a field for passwords")
@@ -205,28 +205,28 @@ export function codeFacts(code: string, language = "other") {
   return {
     effects,
     literals,
-    /** Addresses that it calls, as far as they are written out. */
+    /** URLs that it calls, as far as they are literals. */
     urls,
-    /** Commands that it hands to a shell. */
+    /** Commands that it passes to a shell. */
     scripts,
     destructive:
       /\brmtree\s*\(|\brimraf\b|\bdropDatabase\b|\bdeleteMany\(\s*(?:\{\s*\})?\s*\)|\.drop\(\s*\)|recursive\s*:\s*true[^)]{0,80}force|\bflush(?:all|db)\b|\.drop_?(?:database|collection|all)\(/i.test(
         text,
       ),
-    /** It overwrites or deletes what others have in a repository. */
+    /** True if it overwrites or deletes what others have in a repository. */
     overwrites: repositories.test(text) && overwrites.test(text),
-    /** It has a call of a connection or a client that is not known to look. */
-    acts: strange !== undefined && methodCalls(text).some((name) => !looking.test(name)),
-    /** It has a call whose name says that something is taken away. */
-    takesAway: takingAway.test(text),
-    /** What shows only when it runs, with the reason. */
+    /** True if it loads an unknown module and has a call that is not known to only look. */
+    acts: strange !== undefined && methodCalls(text).some((name) => !harmlessCalls.test(name)),
+    /** True if it has a call whose name says that something is deleted. */
+    takesAway: deletingCall.test(text),
+    /** What is known only when it runs, with the reason. */
     unresolved,
     tooMany: literals.length >= maxLiterals,
   }
 }
 
-/** What a program may do to a cloud or a page by calls that nobody has listed. */
-function readActsElsewhere(into: Open, code: string, text: string, names: TextNames, isStrange: boolean): void {
+/** Marks as unresolved what a program may do to a cloud, a control or a page by calls that are not listed. */
+function readRemoteActions(into: Open, code: string, text: string, names: TextNames, isStrange: boolean): void {
   const isCloud = cloudModules.test(text)
   if ((isCloud || isStrange) && cloudChanges.test(text)) {
     const regions = foundIn(text, /\b(?:region|location|zone)(?:_?name)?["']?\s*[:=](?!=)\s*([^,)}\n]+)/gi)
@@ -237,7 +237,7 @@ function readActsElsewhere(into: Open, code: string, text: string, names: TextNa
     if (namesControl(text.replace(/\benabled?\b/gi, "")))
       open(into, "controls", "the program changes something about a control, and nobody has said what")
   }
-  if (pressesKeys.test(text))
+  if (pageActions.test(text))
     open(
       into,
       ["statements", "amounts"],
@@ -245,13 +245,13 @@ function readActsElsewhere(into: Open, code: string, text: string, names: TextNa
     )
 }
 
-/** Calls that use a page as a person would. */
-const pressesKeys = /\.(?:click|dblclick|tap|press|submit|dispatchEvent|selectOption|requestSubmit)\s*\(/
+/** Matches calls that operate a page as a person would. */
+const pageActions = /\.(?:click|dblclick|tap|press|submit|dispatchEvent|selectOption|requestSubmit)\s*\(/
 
-/** Calls of a path object that change its file. */
+/** Matches calls of a path object that change its file. */
 const pathChanges = /\b(\w+)\.(?:write_text|write_bytes|unlink|rename|touch|rmdir|symlink_to|chmod)\s*\(/g
 
-/** Read what network, file and database calls are given; where it is not written in the program it is unresolved. */
+/** Reads the arguments of network, file and database calls; one that is not a literal is unresolved. */
 function readCalls(text: string, names: TextNames, effects: Set<Effect>, unresolved: Open): readonly string[] {
   const urls: string[] = []
   const known = (what: OpenKind, why: string, call: RegExp, sound: RegExp): readonly string[] =>
@@ -302,10 +302,10 @@ const mailTargets = new RegExp(
   "gi",
 )
 
-/** Does a program send mail to someone whom it finds out when it runs? */
+/** True if a program sends mail to a recipient that is known only when it runs. */
 function mailsUnknown(text: string, names: TextNames): boolean {
   const targets = foundIn(text, mailTargets)
-  // Without a field for it, who gets it is the first thing that is handed over.
+  // Without a field for the recipient, the first argument is the recipient.
   const handed = targets.length > 0 ? [] : argumentsOf(text, /\.send\w{0,12}\s*\(/g)
   if (handed.some((argument) => argument !== "" && argumentTexts(argument, names) === undefined)) return true
   return targets.some((target) =>
@@ -316,7 +316,7 @@ function mailsUnknown(text: string, names: TextNames): boolean {
   )
 }
 
-/** The commands that a program hands to a shell. */
+/** Commands that a program passes to a shell. */
 function scriptsIn(text: string, language: string, names: TextNames, unresolved: Open): readonly string[] {
   const scripts: string[] = []
   for (const argument of argumentsOf(text, shellCalls)) {
@@ -350,18 +350,18 @@ function scriptsIn(text: string, language: string, names: TextNames, unresolved:
   return scripts
 }
 
-/** A call whose name says that something is taken away. */
-const takingAway =
+/** Matches a call whose name says that something is deleted. */
+const deletingCall =
   /(?:\b|[._])(?:delete\w*|unlink\w*|rm|rm_?rf?|rmSync|removeSync|remove\w*|drop\w*|destroy\w*|purge\w*|truncate\w*|rmtree|flush\w*)\s*[("'\s]/i
 
 const mailLibraries = new RegExp(`\\b${anyOf(words.mailLibraries)}\\b`)
 
-/** What a program may have to do with that hands something to a module of which nothing is known, by the words in it. */
+/** What an unknown module that is given something may do, by the words in the program. */
 const subjects: readonly (readonly [what: OpenKind, words: RegExp])[] = [
   ["recipients", /[\w.+-]@[\w-]+\.\w|e-?mail|recipient|\.send\w*\(/i],
   ["paths", /secret|passw(?:or)?d|credential|vault|private_?key/i],
   ["amounts", /\b(?:pay|charge|purchase|payout|transfer|checkout|amount)\w*/i],
-  ["statements", takingAway],
+  ["statements", deletingCall],
 ]
 const mayConcern = (text: string): readonly OpenKind[] => [
   "network",
@@ -373,11 +373,11 @@ const mayConcern = (text: string): readonly OpenKind[] => [
   ...(namesControl(text.replace(/\benabled?\b/gi, "")) ? (["controls"] as const) : []),
 ]
 
-/** Modules of the usual languages that use no network by themselves: what a program loads beside these may do anything. */
-const offline = wordSet(...Object.values(words.modules).flat())
+/** Modules of the usual languages that use no network by themselves: any other module may do anything. */
+const offlineModules = wordSet(...Object.values(words.modules).flat())
 
-/** Ways to load a module in the usual languages. A relative one is a file of the project. */
-const loads: readonly RegExp[] = [
+/** Matches ways to load a module in the usual languages. A relative one is a file of the project. */
+const moduleImports: readonly RegExp[] = [
   /^[ \t]*from[ \t]+([\w.]+)[ \t]+import\b/gm,
   /(?:^|[;\n])[ \t]*import[ \t]+([A-Za-z_][\w., \t]*)(?=$|[;\n#])/gm,
   /\b__import__\(\s*["']([\w.]+)["']/g,
@@ -388,21 +388,21 @@ const loads: readonly RegExp[] = [
   /^[ \t]*use\s+([A-Z][\w:]*)/gm,
 ]
 
-/** Parts of such modules that do use it. */
-const online =
+/** Matches submodules of those that do use the network. */
+const onlineSubmodules =
   /^(?:logging\.(?:handlers|config)|multiprocessing\.(?:connection|managers)|concurrent\.interpreters|tkinter\.dnd)$/
-const strangeLoop = new RegExp(`\\basyncio\\.(?!${anyOf(words.loopFunctions)}\\b)\\w+`)
+const unknownLoopCall = new RegExp(`\\basyncio\\.(?!${anyOf(words.loopFunctions)}\\b)\\w+`)
 
-/** The first module that a program loads of which nobody has said that it uses no network. */
-function strangeModule(code: string): string | undefined {
-  if (strangeLoop.test(code)) return "asyncio"
-  for (const pattern of loads)
+/** The first module that a program loads and that is not known to work offline. */
+function unknownModule(code: string): string | undefined {
+  if (unknownLoopCall.test(code)) return "asyncio"
+  for (const pattern of moduleImports)
     for (const list of foundIn(code, pattern))
       for (const written of list.split(",")) {
         const name = (written.trim().split(/\s/)[0] ?? "").replace(/^node:/, "")
         if (name === "" || /^[./]/.test(name)) continue
         const root = name.split(/[./]|::/)[0] ?? ""
-        if (online.test(name) || (!offline.has(name) && !offline.has(root))) return name
+        if (onlineSubmodules.test(name) || (!offlineModules.has(name) && !offlineModules.has(root))) return name
       }
   return undefined
 }

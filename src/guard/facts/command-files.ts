@@ -4,25 +4,25 @@ import { type Effect, isDryRun } from "./command-table.ts"
 import words from "./command-words.json" with { type: "json" }
 import { attachedProgram, type RunCommand } from "./commands.ts"
 import { type Open, open } from "./leaf.ts"
-import { behind, foundIn, fromOperand, toldBy } from "./options.ts"
+import { foundIn, fromOperand, optionValues, wordsAfter } from "./options.ts"
 import { type Access, type PathFact, patchedFiles, pathFact } from "./paths.ts"
 import { foundBy } from "./shell-output.ts"
 import { asPattern, unknownPart } from "./shell-words.ts"
 import { anyWord } from "./words.ts"
 
-/** What is known of the files of a script. */
+/** Collects what is known of the files of a script. */
 type Files = { readonly paths: PathFact[]; readonly open: Open }
 
-/** Programs that pack the files whose names they are told by another command. */
+/** True for programs that pack the files whose names they read from their input. */
 const takesNames = (name: string, words: readonly string[]): boolean =>
   (/^(?:cpio|pax|afio)$/.test(name) && !anyWord(words, /^-\w*[ir]/)) ||
   (name === "zip" && words.includes("-@")) ||
-  (/^(?:tar|bsdtar)$/.test(name) && behind(words, /^(?:-T|--files-from)$/).includes("-"))
+  (/^(?:tar|bsdtar)$/.test(name) && wordsAfter(words, /^(?:-T|--files-from)$/).includes("-"))
 
-/** Programs that show names, sizes and dates, and nothing of what is in a file. */
+/** Matches programs that show names, sizes and dates, and no content of files. */
 const namesOnly = /^(?:ls|dir|stat|du|tree|realpath|readlink|eza|exa|lsd)$/
 
-/** Programs whose words are no files. */
+/** Matches programs whose words are not files. */
 export const wordless = new RegExp(`^${anyOf(words.wordless)}$`)
 export function readFiles(reading: Files, command: RunCommand, effects: ReadonlySet<Effect>): void {
   const { name, directory, writesTo, readsFrom } = command
@@ -30,7 +30,7 @@ export function readFiles(reading: Files, command: RunCommand, effects: Readonly
   const isDry = isDryRun(name, words)
   const add = (written: string, access: Access, more: Pick<PathFact, "tree" | "mayChange" | "isFresh"> = {}): void => {
     if (written === "" || written === "-" || written.length > 4_096) return
-    // A name with a known beginning is a pattern.
+    // A name with a known beginning is kept as a pattern.
     if (written.startsWith(unknownPart) || (written.includes(unknownPart) && written.includes(".."))) {
       open(reading.open, "paths", `a file that ${name || "it"} uses is known only when it runs`)
       if (access !== "read")
@@ -59,35 +59,35 @@ export function readFiles(reading: Files, command: RunCommand, effects: Readonly
   if (command.wraps || wordless.test(name)) {
     for (const folder of boundFolders(name, words)) add(folder, "unknown", { tree: "files" })
     if (/^(?:xargs|parallel)$/.test(name))
-      for (const list of toldBy(words, /^(?:-a|--arg-file)$|^--arg-file=(.+)/)) add(list, "read")
+      for (const list of optionValues(words, /^(?:-a|--arg-file)$|^--arg-file=(.+)/)) add(list, "read")
     return
   }
-  // A program that nobody has told of may have a language of its own, in which files are named.
+  // An unknown program may have a language of its own, in which files are named.
   if (effects.has("unknown"))
     for (const word of words.filter((one) => /\s/.test(one)))
       for (const file of foundIn(word, /(?:^|[\s"'=(,])((?:~?\/|\.{1,2}\/)[\w./~-]{2,200})/g)) add(file, "unknown")
   for (const { word, access, tree, mayChange, isFresh } of filesOf(name, words, effects))
-    add(below(name, words, word), isDry ? "read" : access, present({ tree, mayChange, isFresh }))
+    add(pathInArchiveFolder(name, words, word), isDry ? "read" : access, present({ tree, mayChange, isFresh }))
 }
 
-/** The folders that a sandbox or a container is given. */
+/** Folders that are mounted into a sandbox or a container. */
 function boundFolders(name: string, words: readonly string[]): readonly string[] {
-  const bound = toldBy(words, /^(?:--property=)?(?:RootDirectory|RootImage|Bind(?:ReadOnly)?Paths)=([^:]+)/)
+  const bound = optionValues(words, /^(?:--property=)?(?:RootDirectory|RootImage|Bind(?:ReadOnly)?Paths)=([^:]+)/)
   const mounted = /^(?:bwrap|proot|firejail)$/.test(name)
-    ? behind(words, /^(?:--(?:ro-|dev-)?bind(?:-try)?|-[brR])$/)
+    ? wordsAfter(words, /^(?:--(?:ro-|dev-)?bind(?:-try)?|-[brR])$/)
     : /^(?:docker|podman)$/.test(name)
-      ? toldBy(words, /^(?:-v|--volume|--mount)$|^--?(?:v|volume|mount)=(.*)$/s).map((told) =>
+      ? optionValues(words, /^(?:-v|--volume|--mount)$|^--?(?:v|volume|mount)=(.*)$/s).map((told) =>
           told.replace(/^.*(?:source|src)=([^,]+).*$/, "$1"),
         )
       : []
   return [...bound, ...mounted.map((folder) => folder.replace(/:.*$/, ""))]
 }
 
-/** A file by the folder that the archiver is told to change to before it: `tar -c -C /home .ssh`. */
-function below(name: string, words: readonly string[], word: string): string {
+/** Path of a file below the folder that the archiver changes to before it: `tar -c -C /home .ssh`. */
+function pathInArchiveFolder(name: string, words: readonly string[], word: string): string {
   if (!/^(?:bsd)?tar$/.test(name) || /^[/~$]/.test(word)) return word
   const before = words.slice(0, Math.max(0, words.indexOf(word)))
-  const folder = toldBy(before, /^(?:-\w*C|--(?:directory|cd))$|^(?:--directory=|-C(?=.))(.+)/).findLast(
+  const folder = optionValues(before, /^(?:-\w*C|--(?:directory|cd))$|^(?:--directory=|-C(?=.))(.+)/).findLast(
     (one) => one !== "",
   )
   return folder === undefined ? word : `${folder}/${word}`
@@ -102,7 +102,7 @@ type FileWord = {
   readonly tree?: PathFact["tree"]
   readonly mayChange?: true
   readonly isFresh?: true
-  /** An option says that it is the folder to work in. */
+  /** True if it is the value of an option for the working folder. */
   readonly isFolder?: boolean
 }
 
@@ -125,7 +125,7 @@ function filesOf(name: string, words: readonly string[], effects: ReadonlySet<Ef
   const { operands, found } = namedFiles(words, pattern, access, effects)
   if (name === "sed") found.push(...sedFiles(words))
   const looked: Looking = { name, words, sought: words[pattern] ?? "", operands: operands.length }
-  // An unknown program may take a folder with everything in it; so may a script.
+  // An unknown program may use a folder with everything in it; so may a script.
   const isOpaque = effects.has("unknown") || effects.has("execute")
   const placed = operands.map((word, at): FileWord => {
     const file = {
@@ -147,7 +147,7 @@ function filesOf(name: string, words: readonly string[], effects: ReadonlySet<Ef
   ]
 }
 
-/** Words that are files by themselves, and those in options: `--file=x`, `if=x`, `@x`. */
+/** Finds words that are files themselves, and files in options: `--file=x`, `if=x`, `@x`. */
 function namedFiles(
   words: readonly string[],
   pattern: number,
@@ -161,7 +161,7 @@ function namedFiles(
   for (const [at, word] of words.entries()) {
     const [, option, value = ""] = /^(--?[\w-]+=|(?:if|of)=|[^@\s]*?=?@(?=[/~.\w]))(.*)$/s.exec(word) ?? []
     const isText = textOptions.test(words[at - 1] ?? "") && !looksLikeFile(word)
-    if (leavesOut(word, words[at - 1] ?? "")) continue
+    if (isExclusion(word, words[at - 1] ?? "")) continue
     if (option !== undefined)
       found.push({
         word: value,
@@ -174,13 +174,13 @@ function namedFiles(
   return { operands, found }
 }
 
-/** Is a word the pattern of what is left out? */
-const leavesOut = (word: string, before: string): boolean =>
+/** True if a word is the pattern of an exclusion. */
+const isExclusion = (word: string, before: string): boolean =>
   /^--(?:i?glob|exclude\S*|ignore\S*)=/.test(word)
     ? /^--i?glob=[^!]/.test(word) === false
     : (/^(?:-g|--i?glob)$/.test(before) && word.startsWith("!")) || /^--(?:exclude|exclude-dir|ignore)$/.test(before)
 
-/** Files that a program for sed reads and writes by itself: `1r FILE`, `w FILE`. */
+/** Files that a sed program reads and writes: `1r FILE`, `w FILE`. */
 const sedFiles = (words: readonly string[]): readonly FileWord[] =>
   words.flatMap((word) =>
     [...word.matchAll(/(?:^|[\s;{}/\d$,])([rRwW])\s+([^\s;}]+)/g)].map(
@@ -191,23 +191,23 @@ const sedFiles = (words: readonly string[]): readonly FileWord[] =>
 type Looking = {
   readonly name: string
   readonly words: readonly string[]
-  /** What a search looks for. */
+  /** Pattern that a search looks for. */
   readonly sought: string
-  /** How many files it names. */
+  /** Number of files that it names. */
   readonly operands: number
 }
 
 const isRecursive = ({ name, words }: Looking): boolean =>
   anyWord(words, /^-\w*[rRa]\w*$|^--(?:recursive|archive)$/) || /^(?:rg|ag|ack|tar|zip|7z|rsync|du|tree)$/.test(name)
 
-/** Searches that leave hidden files out unless they are told otherwise. */
+/** True for searches that skip hidden files unless an option includes them. */
 const skipsHidden = ({ name, words }: Looking): boolean =>
   /^(?:rg|ag|ack)$/.test(name) && !anyWord(words, /^-\w*u|^--(?:hidden|no-ignore|unrestricted)/)
 
 const broad = /^(?:\.{1,2}|~|\*+|\/|\$\w+|\/(?:etc|home|root|users|srv|var|opt)\b.*|~\/.*)\/?$/i
 const secretWords = /passw|secret|token|api.?key|credential|private|begin /i
 
-/** What is below a folder is meant, and secrets are where it is searched for them or carried off as a whole. */
+/** Marks a folder as used with everything below it, and as `secrets` where secrets are searched for or the folder is copied as a whole. */
 function treeOf(word: string, { name, words, sought }: Looking): { readonly tree?: "files" | "secrets" } {
   if (hasInclude(words)) return {}
   const packs = /^(?:tar|zip|7z|cp|rsync|scp|mv|copy-item)$/.test(name)
@@ -215,7 +215,7 @@ function treeOf(word: string, { name, words, sought }: Looking): { readonly tree
   return { tree: isSecret ? "secrets" : "files" }
 }
 
-/** The last of several files may be the one that is written. */
+/** Access to one file; the last of several may be the target that is written. */
 function placedFile(word: string, at: number, looked: Looking, access: Access): FileWord {
   const { name, words, operands } = looked
   const hasTarget =
@@ -233,7 +233,7 @@ function placedFile(word: string, at: number, looked: Looking, access: Access): 
 const looksLikeFile = (word: string): boolean => /[/\\~]|^\.|\.\w{1,8}$/.test(word) && !/^[a-z]+:\/\/|\s/.test(word)
 const isPlainFile = (word: string): boolean => /[^/.]\.[a-z]\w{0,5}$/i.test(word)
 
-/** An archive is read or written as its options say; what is packed is read. */
+/** Access to a file of an archiver: the archive is read or written as its options say, packed files are read. */
 function tarAccess(name: string, words: readonly string[], word: string, access: Access): Access {
   if (!/^(?:tar|bsdtar|zip|7z|unzip)$/.test(name)) return access
   const archive = words.findIndex((one) => /^-?\w*f$|^--file$/.test(one))
@@ -247,9 +247,9 @@ function tarAccess(name: string, words: readonly string[], word: string, access:
 
 const hasInclude = (words: readonly string[]): boolean => anyWord(words, /^--include|^-g$|^--glob|^-t$|^--type/)
 
-/** Where a search looks: below a folder, at names that an option limits it to. */
+/** Where a search looks: below a folder, limited to the names that an option gives. */
 function included(words: readonly string[], folder: string): string {
-  const globs = toldBy(words, /^(?:--include|--glob|-g)(?:=?(.+))?$/)
+  const globs = optionValues(words, /^(?:--include|--glob|-g)(?:=?(.+))?$/)
   const glob = globs.find((one) => one !== "" && !one.startsWith("!"))
   return glob === undefined ? folder : `${folder}/**/${glob}`
 }
@@ -266,12 +266,12 @@ function foundFiles(words: readonly string[], effects: ReadonlySet<Effect>): rea
         }),
       ),
     )
-  // It prints names alone; what is done to them is a command of its own.
-  const written = toldBy(words, /^-fprint\w*$/).map((word): FileWord => ({ word, access: "write" }))
+  // It prints only names; what is done to those files is a command of its own.
+  const written = optionValues(words, /^-fprint\w*$/).map((word): FileWord => ({ word, access: "write" }))
   return [...roots.map((word): FileWord => ({ word, access: "read" })), ...written]
 }
 
-/** Ways of git that put other contents into the files of the working folder. */
+/** Git commands that replace files of the working folder. */
 const treeVerbs = /^(?:apply|am|reset|restore|clean)$/
 const wholeTree = /^(?:apply|am|reset)$/
 const gitTexts = /^(?:-[mFnLSGUbB]|--(?:author|grep|since|until|format|pretty|max-count|message|date|branch|depth))$/
@@ -280,7 +280,7 @@ function gitFiles(words: readonly string[]): readonly FileWord[] {
   const own = fromOperand(words, /^-[cC]$|^--(?:git-dir|work-tree)$/)
   const before = words.slice(0, words.length - own.length)
   const [verb = "", ...rest] = own.length === 0 ? ["", ...words] : own
-  const folders = toldBy(before, /^(?:-C|--git-dir|--work-tree)$|^--(?:git-dir|work-tree)=(.+)$/)
+  const folders = optionValues(before, /^(?:-C|--git-dir|--work-tree)$|^--(?:git-dir|work-tree)=(.+)$/)
   const folder = before.includes("-C") ? `${before[before.indexOf("-C") + 1] ?? ""}/` : ""
   const whole = folder === "" ? "." : folder
   // `git restore --staged` changes the index and no file.
@@ -288,26 +288,27 @@ function gitFiles(words: readonly string[]): readonly FileWord[] {
     verb === "restore" && anyWord(rest, /^(?:--staged|-S)$/) && !anyWord(rest, /^(?:--worktree|-\w*W\w*)$/)
   const changes = /^(?:checkout|restore|rm|mv|clean|apply|am|reset)$/.test(verb) && !isIndexOnly
   const changed: Access = !changes ? "read" : verb === "rm" || verb === "mv" ? "delete" : "write"
-  // What git tells of a repository elsewhere is what is in its files.
+  // What git shows of a repository elsewhere is the content of its files.
   const outside = folders.map((word): FileWord => ({ word, access: "read", tree: "files" }))
-  // Of these git tells names alone.
+  // These show only names.
   if (/^(?:check-ignore|check-attr|ls-files)$/.test(verb)) return outside
   const named = gitOperands(verb, rest).map(({ word, isInside }): FileWord => {
     const file: FileWord = { word: `${folder}${word}`, access: isInside ? "read" : changed }
-    // What is put back, or cleaned away, in a folder is all that is in it.
+    // A folder is restored or cleaned with everything in it.
     const isTree = /^(?:checkout|restore|clean)$/.test(verb) && file.access === "write" && !isPlainFile(file.word)
     return isTree ? { ...file, tree: "files" } : file
   })
   const found = [...outside, ...named]
-  const spares = /^(?:-b|-B|-c|-C|--abort|--soft|--mixed|list|show|drop|--staged|--cached|-n|--dry-run|--check|--stat)$/
-  // What others have put into a repository that is known here came by their way; what is pulled from any other place did not.
+  const keepsTree =
+    /^(?:-b|-B|-c|-C|--abort|--soft|--mixed|list|show|drop|--staged|--cached|-n|--dry-run|--check|--stat)$/
+  // A pull from a URL, an address or a path brings in files from outside the configured remotes.
   const isForeign = verb === "pull" && anyWord(rest, /^[a-z+]+:\/\/|^[\w.-]+@[\w.-]+:|^[/~.]/i)
-  const isTree = (treeVerbs.test(verb) && !anyWord(rest, spares)) || isForeign
+  const isTree = (treeVerbs.test(verb) && !anyWord(rest, keepsTree)) || isForeign
   if (isTree && (wholeTree.test(verb) || named.length === 0))
     found.push({ word: whole, access: verb === "clean" ? "delete" : "write", tree: "files" })
   if (/^(?:grep|archive)$/.test(verb) && named.every(({ word }) => !/[/.]/.test(word)))
     found.push({ word: ".", access: "read", tree: verb === "archive" ? "secrets" : "files" })
-  // What commits changed in all files, whatever else they are searched for.
+  // Shows what commits changed in all files, whatever else limits the search.
   const showsAll = /^(?:log|whatchanged|reflog)$/.test(verb) && anyWord(rest, /^(?:-p|-u|--patch\S*|-[SG].*)$/)
   if (showsAll && named.length === 0) found.push({ word: whole, access: "read", tree: "files" })
   return found
@@ -315,7 +316,7 @@ function gitFiles(words: readonly string[]): readonly FileWord[] {
 
 type GitWord = { readonly word: string; readonly isInside: boolean }
 
-/** The words of a git command that name files, and those that name one inside a commit: `HEAD:path`. */
+/** Words of a git command that name files, including a file in a commit: `HEAD:path`. */
 function gitOperands(verb: string, rest: readonly string[]): readonly GitWord[] {
   const split = rest.indexOf("--")
   const showsFiles = /^(?:show|cat-file|archive|grep|diff|log|blame|ls-tree|rev-parse|checkout|restore)$/.test(verb)

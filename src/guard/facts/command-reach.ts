@@ -5,14 +5,14 @@ import words from "./command-words.json" with { type: "json" }
 import type { RunCommand } from "./commands.ts"
 import { hostOfWord } from "./hosts.ts"
 import { type Open, open } from "./leaf.ts"
-import { foundIn, toldBy } from "./options.ts"
+import { foundIn, optionValues } from "./options.ts"
 import { asPattern, unknownPart } from "./shell-words.ts"
 import { anyWord } from "./words.ts"
 
 const isUnknown = (text: string): boolean => text.includes(unknownPart)
 
-/** Whom and what the commands of a script reach: hosts, who gets mail, regions, sums. */
-type Reached = { readonly hosts: string[]; readonly mailed: string[]; readonly open: Open }
+/** Collects what the commands of a script reach: hosts, mail recipients, and what of it is unresolved. */
+type ReachedTargets = { readonly hosts: string[]; readonly mailed: string[]; readonly open: Open }
 
 // Hosts
 
@@ -28,11 +28,11 @@ const valuedOptions: Readonly<Record<string, RegExp | undefined>> = {
   dig: /^-[tcpqx]$/,
 }
 
-/** Programs that reach a host which is not among their words: a registry, a cloud, a remote that git knows. */
+/** Matches programs that reach a host which is not in their words: a registry, a cloud, a git remote. */
 const hiddenHosts = new RegExp(`^${anyOf(words.hiddenHosts)}$`)
 
 export function readHosts(
-  reading: Reached,
+  reading: ReachedTargets,
   { name, places, piped, given }: RunCommand,
   words: readonly string[],
 ): void {
@@ -54,7 +54,7 @@ export function readHosts(
     const inside = /^--?[\w-]+=(.*)$/s.exec(word)?.[1] ?? word
     found += readHost(reading, inside, { name, before, isFirst: found === 0 })
   }
-  // What a name leads to may be said in a file, or by an option.
+  // A configuration file or an option may redirect a host name.
   if (/^(?:ssh|scp|sftp|mosh|autossh)$/.test(name) && anyWord(words, /^-\w*F/))
     open(reading.open, "hosts", `what the names of hosts lead to for ${name} is in a file`)
   for (const word of words) {
@@ -84,8 +84,8 @@ const isLoopback = (host: string): boolean =>
 
 type HostWord = { readonly name: string; readonly before: string; readonly isFirst: boolean }
 
-/** Note the hosts in one word. Returns how many there were. */
-export function readHost(reading: Reached, word: string, { name, before, isFirst }: HostWord): number {
+/** Adds the hosts in one word and returns their number. */
+export function readHost(reading: ReachedTargets, word: string, { name, before, isFirst }: HostWord): number {
   if (before === "--connect-to" || before === "--resolve") {
     const pieces = word.split(":")
     const to = before === "--resolve" ? pieces.slice(2).join(":") : (pieces[2] ?? "")
@@ -109,7 +109,7 @@ export function readHost(reading: Reached, word: string, { name, before, isFirst
       continue
     }
     const host = hostOfWord(bare.replaceAll(unknownPart, "x"))
-    // An address of this machine in another form than its usual ones is written so that it passes for another.
+    // A loopback address in an unusual form is probably disguised.
     if (host !== undefined && isLoopback(host) && !authority.toLowerCase().includes(host))
       open(reading.open, "hosts", "an address is written in a form that hides where it leads")
     const isName =
@@ -129,19 +129,19 @@ export function readHost(reading: Reached, word: string, { name, before, isFirst
 
 const mailers = /^(?:mail|mailx|sendmail|mutt|neomutt|swaks|msmtp|ssmtp|s-nail|nail|mpack|himalaya)$/
 
-/** Programs whose words are looked for, printed or recorded. */
+/** Matches programs whose words are searched for, printed or recorded. */
 export const searches = /^(?:[efz]?grep|rg|ag|ack|echo|printf|cat|sed|awk|find|fd|git|ls|man|which)$/
 const recipientOption =
   /^--?(?:to|cc|bcc|who|rcpt|recipients?|attendees?|invitees?|invite|guests?|participants?|share-with|notify)(?:=|$)/
-/** A word with which something is sent to somebody. */
+/** Matches a word for sending something to somebody. */
 const sending = /mail|send|notif|invit|share|messag|deliver|newsletter|forward/i
 const bareAddress = (word: string): string => word.replace(/^--?[\w-]+=/, "")
-/** Programs for something else that have a sub-command for mail. */
+/** Matches sub-commands for mail of other programs. */
 const mailServices = /^\S+ (?:\S+ ){0,4}(?:send-?(?:\w+-)?e?mails?|(?:e?mails?|messages?)[ :.-]send|sendmail)(?= |$)/
 
-/** Mail sent over raw SMTP, or by a program that is not described anywhere. */
+/** Reads mail sent over raw SMTP, or by a program that is not listed. */
 function readUnlistedMail(
-  reading: Reached,
+  reading: ReachedTargets,
   { name, given }: RunCommand,
   words: readonly string[],
   line: string,
@@ -153,7 +153,7 @@ function readUnlistedMail(
     if (told.length === 0 && /[ :](?:25|465|587|2525|smtps?|submission)(?= |$)|starttls smtp/.test(line))
       open(reading.open, "recipients", `${name} talks to a mail server, and to whom it sends is not in its words`)
   }
-  // An address that a program is given of which nobody has said that it sends nothing.
+  // An address given to a program that may send something.
   const isAddressed = words.some(
     (word) => /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/.test(word) && !/^\w+@[\w.-]+:|:\/\//.test(word),
   )
@@ -171,7 +171,7 @@ function readUnlistedMail(
 }
 
 export function readMail(
-  reading: Reached,
+  reading: ReachedTargets,
   command: RunCommand,
   words: readonly string[],
   line: string,
@@ -181,7 +181,7 @@ export function readMail(
   const curled = name === "curl" && /--mail-rcpt|smtps?:/.test(line)
   readUnlistedMail(reading, command, words, line, effects)
   const isService = !mailers.test(name) && !searches.test(name) && mailServices.test(line)
-  // The value of an option such as --to is a recipient, whatever the program.
+  // The value of an option such as `--to` is a recipient, whatever the program.
   for (const [at, word] of words.entries())
     if (
       word.includes("@") &&
@@ -210,7 +210,7 @@ export function readMail(
   )
   reading.mailed.push(...recipients.map((word) => word.replaceAll(unknownPart, "")))
   const reads = anyWord(words, /^-\w*t$|^--read-recipients$/)
-  // A header goes on in lines that begin with a blank.
+  // A header continues in lines that begin with a blank.
   const headers = given.join("\n").replace(/\r?\n[ \t]+/g, " ")
   if (reads) reading.mailed.push(...foundIn(headers, /^(?:resent-)?(?:to|cc|bcc):(.*)$/gim))
   if (recipients.some(isUnknown) || (reads && (piped || headers === "")))
@@ -219,37 +219,37 @@ export function readMail(
     open(reading.open, "recipients", `${name} sends to someone who is named without an address`)
 }
 
-// Regions and sums
+// Regions and amounts
 
-/** Regions that are known only at run time, or that the command does not name. */
+/** Marks regions as unresolved that are known only at run time, or that the command does not name. */
 export function readRegions(
-  { open: into }: Reached,
+  { open: into }: ReachedTargets,
   { name, words, sets }: RunCommand,
   line: string,
   effects: Set<Effect>,
 ): void {
-  if (toldBy(words, /^(?:--(?:region|location|zone)|-l)$|^--(?:region|location|zone)=(.*)/s).some(isUnknown))
+  if (optionValues(words, /^(?:--(?:region|location|zone)|-l)$|^--(?:region|location|zone)=(.*)/s).some(isUnknown))
     open(into, "regions", `the region that ${name} is told is known only when it runs`)
   if (/ regions? (?:add|set|backup|update) \S/.test(line))
     open(into, "regions", `${name} is told a place by a name of its own`)
   const isSet = [...sets.keys()].some((key) => /region|zone|location/i.test(key))
-  if (effects.has("deploy") && /^(?:aws|gcloud|az|doctl)$/.test(name) && !placed.test(line) && !isSet)
+  if (effects.has("deploy") && /^(?:aws|gcloud|az|doctl)$/.test(name) && !namedRegion.test(line) && !isSet)
     open(into, "regions", `${name} uses the region that is configured where it runs`)
 }
 
-/** A region named in a command, by an option or in a name. */
-const placed =
+/** Matches a region in a command, given by an option or in a name. */
+const namedRegion =
   /--?(?:region|location|zone|l)\b|\b[a-z]{2}-[a-z]+-\d|\b[a-z]+-[a-z]+\d\b|\bs3(?:api)?\b|\biam\b|\broute53\b|\bcloudfront\b/i
 
-/** A field for a sum in what is sent somewhere. */
+/** Matches a field for an amount of money in what is sent somewhere. */
 export const pricedField =
   /(?:^|[\s"'{,&?[])(?:unit_?|total_?|source_?|target_?)?(?:amount|price|total)(?:_?(?:cents|minor|money|value|micros))?["'\]]*\s*[:=]\s*["'{[]?\s*[\d$"]/i
 
 const pricedOption = /^--(?:[\w-]*-)?(?:amount|price|total|payment)(?:-\w+)*(?:=|$)/
 
-/** A sum that a command is told to pay. */
+/** Reads whether a command pays, and whether the amount is known. */
 export function readPayment(
-  { open: into }: Reached,
+  { open: into }: ReachedTargets,
   name: string,
   words: readonly string[],
   effects: Set<Effect>,
@@ -269,7 +269,7 @@ export function readPayment(
   }
 }
 
-/** Building and testing for production is none of production's business. */
+/** True for a build or a test: one for production does not act on production. */
 export const isBuild = (line: string): boolean =>
   /^(?:npm|pnpm|yarn|bun|npx|(?:docker|podman) (?:buildx )?build|docker compose build|make|git|node|vite|webpack|tsc|next|rake assets|go|cargo|pip3?|mvn|gradle|echo|helm template|kubectl diff)\b/.test(
     line,
@@ -278,12 +278,12 @@ export const isBuild = (line: string): boolean =>
 const targetOption = new RegExp(`^${anyOf("-[hdnHea]", `--${anyOf(words.targetOptions)}`, "-chdir|-var-file|-var")}$`)
 const connection = /^[a-z][a-z\d+]{2,20}:\/\//i
 
-/** What a build has made: a folder in it may be named after production, and is none of it. */
+/** Matches the output of a build: a folder in it may be named after production without being part of it. */
 const builtFiles = /(?<![\w/])(?:\.\/)?(?:build|dist|out|target|node_modules|\.next|coverage|public)\/\S*/g
 export const withoutBuiltFiles = (text: string): string =>
   (text.includes("/") ? text.replace(builtFiles, " ") : text).replace(/--build-arg[= ]\S+/g, " ")
 
-/** The environments that a command names: production anywhere, others only where it says what it acts on. */
+/** Environments that a command names: production anywhere, others only where it says what it acts on. */
 export function environmentsOf({ name, words, places, sets }: RunCommand): readonly Environment[] {
   if (isBuild([name, ...words.slice(1)].join(" "))) return []
   const values = [...sets].flatMap(([key, values]) => [key, ...values])
@@ -296,7 +296,7 @@ export function environmentsOf({ name, words, places, sets }: RunCommand): reado
     if (targetOption.test(words[at - 1] ?? "") || connection.test(word)) targets.push(word)
     if (targetOption.test(option)) targets.push(value)
   }
-  // A database by its name or its file, and what a tool of one's own is told to act on.
+  // A database by its name or file, and the target of a client's command.
   if (
     /^(?:sqlite3?|duckdb|dropdb|createdb|psql|mysql|mariadb|mongosh|mongo|redis-cli|mysqladmin|kubectx|kubens)$/.test(
       name,

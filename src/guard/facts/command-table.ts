@@ -5,24 +5,24 @@ import words from "./command-words.json" with { type: "json" }
 import { operandsOf } from "./options.ts"
 import { anyWord } from "./words.ts"
 
-/** What a command may do to the world. */
+/** Kinds of effects of a command. */
 export type Effect = Words<"read write delete network install privilege send deploy execute remote-code pay unknown">
 
-/** Does a command with these effects change something? */
+/** True if a command with these effects changes something. */
 export const changesSomething = (effects: ReadonlySet<Effect>): boolean =>
   (["write", "delete", "send", "deploy", "install"] as const).some((effect) => effects.has(effect))
 
-/** Commands that only look, beside what their options may do. */
+/** Commands that only read, unless their options do more. */
 const readers = wordSet(...words.readers)
 
 const table: readonly (readonly [Effect, ReadonlySet<string>])[] = wordSetsOf(words.effects)
 
-/** Said by a command's first words: which of its ways only look, and which do more than its name tells. */
+/** Effects that show in a command's first words and options, beyond those of the program itself. */
 const phrases: readonly (readonly [Effect, RegExp])[] = namedPatterns({
   write: [
     /^(?:g?sed|perl|ruby|gawk|awk) (?:\S+ )*(?:-[\dacnlpswuEr]*i|--in-place)|^[gm]?awk .*(?:system\(|print[^|;}]*>)|^sed .*(?:[\s;'"/}\d]w \S)|^sort .*-o\b|^yq .*-i\b/,
     /^curl .*(?:-o|-O|--output|--remote-name|-c|--cookie-jar|--dump-header)\b|^wget (?!.*(?:-O ?-|--output-document=-|-q?O -|--spider))/,
-    // What looks otherwise writes with these options.
+    // Programs that otherwise only read, with options that write.
     /^find .*-f(?:printf?0?|ls)\b|^date (?:.* )?(?:-s|--set)|^hostname [a-z\d]|^g?sed (?:.* )?(?:\S*[\d$/;{}])?w \S/,
     /^git (?:add|commit|checkout|switch|reset|merge|rebase|stash|apply|am|cherry-pick|revert|tag -|config (?!--get)|rm|mv|init|restore|pull|clone|clean)\b/,
     /^systemctl (?:start|stop|restart|enable|disable|mask|kill)\b|^service \S+ (?:start|stop|restart)|^(?:kill|killall|pkill|reboot|shutdown|halt|poweroff|iptables|nft|ufw|sysctl|setenforce|auditctl)\b/,
@@ -84,33 +84,33 @@ const repairWays = anyOf(
   ` --${anyOf(words.repairOptions)}(?=[ =]|$)`,
   " -u$| format(?! .*--check)\\b| fmt(?! .*--check)\\b",
 )
-/** Checks that are told to put right what they find write files, whatever they do otherwise. */
+/** Matches checkers with an option to fix what they find: they write files, whatever they do otherwise. */
 const repairs = new RegExp(`^${anyOf(words.repairers)}(?= ).*${repairWays}`)
 
 const local = wordSet(...words.local)
 
-/** Sub-commands and options with which builders, checkers and editors fetch what they need from elsewhere. */
+/** Match sub-commands and options with which build tools, checkers and editors download what they need. */
 const fetches = new RegExp(
   `^(?:\\S+ ){1,3}?${anyOf(words.fetchVerbs, `(?:[\\w.-]+:)?${anyOf(words.buildGoals)}`)}(?= |$)`,
 )
 const fetchOptions =
   /^\S+ (?:.* )?--(?:install-extension|update-extensions|refresh-dependencies|with-deps|update-snapshots-of)(?=[ =]|$)/
-/** Builders whose `install` and `update` put into place what they have built. */
+/** Build tools whose `install` and `update` only put into place what they have built. */
 const placesOnly = wordSet(...words.placesOnly)
 
-/** Programs that do what their statements say. */
+/** Database clients: they do what their statements say. */
 const clients = wordSet(...words.clients)
 
-/** Programs that act on something far away, and change it unless they are known to look. */
+/** Programs that act on remote systems, and change them unless they are known to only look. */
 const clouds = wordSet(...words.clouds)
 
-/** Programs that only look, beside what their options may do. */
+/** True for programs that only read, unless their options do more. */
 export const isReader = (name: string): boolean => readers.has(name)
 
-/** Programs of a developer's machine that build, test and check: they run the project's own code and reach for nothing else. */
+/** True for programs of a developer's machine that build, test and check: they run the project's own code and nothing else. */
 export const isLocalProgram = (name: string): boolean => local.has(name)
 
-/** What a command does, by its name and its first words. Of what is not known, that is what it does. */
+/** Effects of a command, by its name and its first words; `unknown` for a program that is not listed. */
 export function effectsOf(name: string, line: string): ReadonlySet<Effect> {
   const bare = clouds.has(name) ? line.replace(/^(\S+)(?: --?[\w-]+(?:=\S*| (?!-)\S+(?= ))?)+/, "$1") : line
   const seen = bare.slice(0, 2_000)
@@ -119,7 +119,7 @@ export function effectsOf(name: string, line: string): ReadonlySet<Effect> {
   if (repairs.test(seen)) effects.add("write")
   else if (lookOnly.some((pattern) => pattern.test(seen))) {
     effects.add("read")
-    // What looks at containers talks to a service of this machine, unless it is told another.
+    // Commands that inspect containers talk to a service of this machine, unless they are given another.
     const isHere = /^(?:docker|podman) /.test(line) && !/ (?:-H|--host|-c|--context)[ =]/.test(line)
     if (!isHere) for (const [effect, names] of table) if (effect === "network" && names.has(name)) effects.add(effect)
     return effects
@@ -128,7 +128,7 @@ export function effectsOf(name: string, line: string): ReadonlySet<Effect> {
   if (clouds.has(name)) effects.add("network")
   if (effects.size === 0 && clients.has(name)) effects.add("read")
   for (const [effect, pattern] of phrases) if (pattern.test(seen)) effects.add(effect)
-  // Packages that are here already.
+  // Installs only from packages that are here already.
   if (
     /^(?:pip3?|uv|npm|pnpm|yarn|bun|gem|cargo|conda|python3?) (?=.*(?:--no-index|--offline|--local)(?: |=|$)).*\b(?:install|ci|add|i)\b/.test(
       line,
@@ -138,13 +138,13 @@ export function effectsOf(name: string, line: string): ReadonlySet<Effect> {
     effects.delete("install")
     effects.add("write")
   }
-  // A container that is here already, and has no network.
+  // Runs an image that is here already, without a network.
   if (/^(?:docker|podman) run (?=.*--net(?:work)?[= ]none(?: |$))(?=.*--pull[= ]never(?: |$))/.test(line)) {
     effects.delete("network")
     return effects
   }
   if (clouds.has(name) && !effects.has("delete") && !effects.has("deploy")) effects.add("write")
-  // Cmdlets say what they do.
+  // The verb of a cmdlet says what it does.
   const [verb = ""] = /^[a-z]+(?=-[a-z]{3})/.exec(name) ?? []
   if (/^(?:remove|clear|uninstall|stop|disable)$/.test(verb)) effects.add("delete")
   else if (/^(?:set|new|add|out|copy|move|rename|enable|start|restart|update|publish|import|install)$/.test(verb))
@@ -172,13 +172,13 @@ const packageBuilds = anyOf(
   "(?:stack|cabal|mix|flutter|dart|rebar3|lein|clj|bazel|buck2?) (?:.* )?(?:build|test|run|compile|deps|pub|get)",
   words.packageResolvers,
 )
-/** Builders that fetch what a project depends on before they build it, and how they are told not to. */
+/** Match build tools that download the dependencies of a project before they build it, and the options and variables that prevent it. */
 const resolvesPackages = new RegExp(`^${packageBuilds}\\b`)
 const hasPackages =
   / (?:--offline|-o|--frozen|-mod[= ]vendor|--no-restore|--no-isolation|--no-build-isolation|--skip-update|--disable-sandbox|--no-fetch|--no-sync|--network[= ]none|--no-deps-check|--plugin-dir\S*)(?= |$)/
 const offlineVariable = /^(?:GOFLAGS|GOPROXY|CARGO_NET_OFFLINE|UV_OFFLINE|PIP_NO_INDEX)$/
 
-/** Does a builder fetch what it does not have yet? */
+/** True if a build tool downloads dependencies that are missing. */
 export const fetchesPackages = (line: string, variables: readonly string[]): boolean =>
   resolvesPackages.test(line) && !hasPackages.test(line) && !variables.some((name) => offlineVariable.test(name))
 
@@ -189,7 +189,7 @@ type DryRun = {
   readonly verbs?: RegExp
   /** Its option, alone or in a bundle of short ones that take no value. */
   readonly option: RegExp
-  /** Short options that take no value, so that what stands behind one is an option. */
+  /** Short options that take no value, so that the word after one is an option. */
   readonly flags?: RegExp
 }
 
@@ -233,17 +233,17 @@ const dryRuns: Readonly<Record<string, readonly DryRun[] | undefined>> = {
   brew: [{ verbs: /^(?:install|uninstall|upgrade|cleanup|autoremove)$/, option: /^(?:--dry-run|-n)$/ }],
 }
 
-/** Long options that take no value in any of these programs, and those with their value in the same word. */
+/** Matches long options that take no value in any of these programs, and those with their value in the same word. */
 const valueless =
   /^--(?:force|force-with-lease|force-if-includes|tags|follow-tags|all|delete|mirror|prune|verbose|quiet|no-verify|set-upstream|atomic|archive|recursive|compress|stats|progress|yes|cached|install|[\w-]+=.*)$/
 
-/** Is a command told, by an option that its documents have for that, to say what it would do and to do nothing? */
+/** True if an option that is documented for it makes a command only say what it would do. */
 export function isDryRun(name: string, words: readonly string[]): boolean {
   const kinds = Object.hasOwn(dryRuns, name) ? dryRuns[name] : undefined
   if (kinds === undefined) return false
   const end = words.indexOf("--")
   const options = end < 0 ? words : words.slice(0, end)
-  // Git takes a long option by its beginning; npm takes a value as the next word.
+  // Git accepts abbreviated long options; npm takes a value as the next word.
   if (anyWord(options, /^--no-(?:d|n$)|^--dry-?run=(?:false|none|0|no)$/)) return false
   const [verb = ""] = operandsOf(words, /^-[cC]$/)
   return kinds.some(
@@ -257,7 +257,7 @@ export function isDryRun(name: string, words: readonly string[]): boolean {
   )
 }
 
-/** Ways to take away more than one thing, each with what it hits. */
+/** Matches ways to destroy more than one thing, by the kind of what is destroyed. */
 export const destructions: readonly (readonly [kind: "files" | "data" | "infrastructure" | "repository", RegExp])[] =
   entriesOf({
     files:
@@ -296,14 +296,14 @@ export const destructions: readonly (readonly [kind: "files" | "data" | "infrast
     ),
   })
 
-/** How a client is told where what follows acts. */
+/** Matches commands that select the target of the commands that follow. */
 export const selects = new RegExp(`^${anyOf(words.selections)} (?:-\\S+ )*(\\S+)`)
 
-/** What takes names of a repository away; in one that others share, theirs. */
+/** Matches git commands that delete or rewrite refs; in a shared repository those are the refs of others. */
 export const deletesRefs =
   /^git (?:branch (?:.* )?(?:-\w*[dD]\w*|--delete)(?: |$)|tag (?:.* )?(?:-d|--delete)(?: |$)|update-ref (?:.* )?(?:-d|--delete|--stdin)(?: |$)|reflog (?:expire|delete)|filter-branch|filter-repo|for-each-ref .*delete)/
 
-/** A copy into the storage of a cloud. */
+/** True for a command that may copy into the storage of a cloud. */
 export const isUpload = (name: string, words: readonly string[]): boolean =>
   /^(?:aws|gsutil|gcloud|s3cmd|rclone|az|mc|b2|doctl|wrangler)$/.test(name) &&
   anyWord(words, /^(?:cp|mv|sync|put|pipe|rcat|copy|upload\S*|put-object|streamput)$/)

@@ -2,57 +2,57 @@ import { anyOf } from "../../language/word-lists.ts"
 import { present } from "../../message/present.ts"
 import words from "./command-words.json" with { type: "json" }
 import { emptyList, type Finished, maxCommands, maxScriptDepth, type OpenKind, open } from "./leaf.ts"
-import { operandsOf, toldBy } from "./options.ts"
+import { operandsOf, optionValues } from "./options.ts"
 import { readScript, type ShellCommand } from "./shell-syntax.ts"
 import { unknownPart } from "./shell-words.ts"
 import { anyWord, fold } from "./words.ts"
-import { runByVariable, type Wrapped, wrapperOf } from "./wrappers.ts"
+import { runByVariable, type WrappedRun, wrapperOf } from "./wrappers.ts"
 
-/** One command that a script runs, taken out of what wraps it. */
+/** One command that a script runs, without the wrapper programs around it. */
 export type RunCommand = ShellCommand & {
-  /** The program without its folder; empty for a redirection alone. */
+  /** Program name without its folder; empty for a redirection alone. */
   readonly name: string
-  /** Programs that run it, as `sudo`, `xargs` or `ssh`. */
+  /** Programs that run it, such as `sudo`, `xargs` or `ssh`. */
   readonly around: readonly string[]
   /** Words of those programs that say where it runs: a host, a container. */
   readonly places: readonly string[]
-  /** The folder that a `cd` before it leads to. */
+  /** Working folder set by a `cd` before it. */
   readonly directory?: string
-  /** It runs other commands of the list, and does little else. */
+  /** True if it mainly runs other commands of the list. */
   readonly wraps: boolean
 }
 
-/** A program in another language that a command runs. */
+/** Source code in another language that a command runs. */
 export type RunCode = { readonly language: string; readonly text: string; readonly directory?: string }
 
-/** All that a script runs, scripts within scripts included. */
+/** Everything that a script runs, including scripts within scripts. */
 export type RunScript = Finished<Omit<Running, "directory">>
 
-/** The folder is where a `cd` has led. */
+/** `directory` is where a `cd` has led. */
 type Running = ReturnType<typeof newRun> & { directory?: string }
 
 const newRun = () => ({
   commands: emptyList<RunCommand>(),
   code: emptyList<RunCode>(),
-  /** Texts for a database client, each with the command that hands it over. */
+  /** SQL texts for a database client, each with the command that passes it on. */
   sql: emptyList<{ readonly text: string; readonly by: RunCommand }>(),
-  /** What shows only when it runs, with the reason: what it does at all, or only what its database clients are told. */
+  /** What is known only when it runs, with the reason: everything, or only the input of database clients. */
   unresolved: new Map<OpenKind, string>(),
-  /** What it writes into files, as far as that is known: it may run them later. */
+  /** Content that it writes into files, undefined if unknown: it may run them later. */
   files: new Map<string, string | undefined>(),
   tooMany: false,
 })
 
-type Around = { readonly around: readonly string[]; readonly places: readonly string[]; readonly depth: number }
+type Nesting = { readonly around: readonly string[]; readonly places: readonly string[]; readonly depth: number }
 
-/** What a shell script runs. Never throws; what it cannot tell is `unresolved`, with the reason. */
+/** Collects what a shell script runs. Never throws; what it cannot tell is `unresolved`, with the reason. */
 export function runOf(text: string): RunScript {
   const running: Running = newRun()
   runScript(running, text, { around: [], places: [], depth: 0 }, new Map())
   return running
 }
 
-function runScript(running: Running, text: string, where: Around, names: ShellCommand["sets"]): void {
+function runScript(running: Running, text: string, where: Nesting, names: ShellCommand["sets"]): void {
   if (text.trim() === "") return
   if (where.depth > maxScriptDepth || running.commands.length > maxCommands) {
     running.tooMany = true
@@ -64,7 +64,7 @@ function runScript(running: Running, text: string, where: Around, names: ShellCo
   if (!unparsed) return
   unresolved(running, "a part of the script is not in the grammar of the shell")
   if (text.length > maxPieces * 100) return
-  // What can be made out in it is read all the same, command by command.
+  // Read the pieces that can be parsed all the same, command by command.
   for (const piece of text.split(/[;\n&|]+/).slice(0, maxPieces)) {
     const bare = piece.replace(/^\s*(?:(?:if|then|elif|else|while|until|do|time|!|\{|\()\s*)+/, "")
     if (bare.trim() === "" || bare === text) continue
@@ -72,10 +72,10 @@ function runScript(running: Running, text: string, where: Around, names: ShellCo
   }
 }
 
-/** Pieces of a script outside of the grammar that are looked at. */
+/** Maximum number of pieces read of a script that the parser rejects. */
 const maxPieces = 200
 
-/** The last part of a program's path, as programs are known by. */
+/** File name of a program's path, in lower case and without `.exe`. */
 const baseName = (word: string): string =>
   fold(word.slice(-300))
     .replace(/^.*[/\\]/, "")
@@ -86,7 +86,7 @@ const unresolved = (running: Running, why: string, kind: "everything" | "stateme
 
 const isUnknown = (text: string): boolean => text.includes(unknownPart)
 
-function runCommand(running: Running, command: ShellCommand, where: Around): void {
+function runCommand(running: Running, command: ShellCommand, where: Nesting): void {
   const [head = "", ...rest] = command.words
   const name = baseName(head)
   if (isUnknown(head) || (/[*?[]/.test(head) && head !== "[" && head !== "[[")) {
@@ -96,8 +96,8 @@ function runCommand(running: Running, command: ShellCommand, where: Around): voi
   }
   const wrapped = wrapperOf(name, rest, command)
   const isReplaced = wrapped !== undefined && wrapped.argv.length + wrapped.scripts.length > 0
-  // A wrapper with nothing to run is a command of its own: `env` prints the environment.
-  const wraps = isReplaced && !worksItself.test(name)
+  // A wrapper without a command to run is a command of its own: `env` prints the environment.
+  const wraps = isReplaced && !hasOwnWork.test(name)
   running.commands.push({ ...command, name, wraps, ...placeOf(running, where) })
   writeFiles(running, command)
   if (name === "cd" || name === "pushd" || name === "chdir" || name === "set-location") changeDirectory(running, rest)
@@ -107,8 +107,8 @@ function runCommand(running: Running, command: ShellCommand, where: Around): voi
   runVariables(running, command, name, where)
 }
 
-/** What the variables that are set for a command, or for all that follow, make programs run. */
-function runVariables(running: Running, { sets, words }: ShellCommand, name: string, where: Around): void {
+/** Reads what variables make programs run, whether set for one command or for all that follow. */
+function runVariables(running: Running, { sets, words }: ShellCommand, name: string, where: Nesting): void {
   const given = /^(?:export|declare|typeset|env|set|setx)$/.test(name) ? words.slice(1) : []
   const named = given.flatMap((word): readonly (readonly [string, string])[] => {
     const [, key = "", value = ""] = /^([A-Za-z_]\w*)=([\s\S]*)$/.exec(word) ?? []
@@ -123,10 +123,10 @@ function runVariables(running: Running, { sets, words }: ShellCommand, name: str
   }
 }
 
-/** Programs that have work of their own beside the commands that their options run. */
-const worksItself = /^(?:git|tar|rsync|man|less|n?vim?|ex|ed|gdb|socat|nc|ncat|netcat|make|crontab|expect)$/
+/** Matches programs that do something themselves beside the commands that their options run. */
+const hasOwnWork = /^(?:git|tar|rsync|man|less|n?vim?|ex|ed|gdb|socat|nc|ncat|netcat|make|crontab|expect)$/
 
-const placeOf = ({ directory }: Running, { around, places }: Around) => ({ around, places, ...present({ directory }) })
+const placeOf = ({ directory }: Running, { around, places }: Nesting) => ({ around, places, ...present({ directory }) })
 
 function changeDirectory(running: Running, words: readonly string[]): void {
   const to = words.find((word) => !/^[-+]/.test(word)) ?? "~"
@@ -134,7 +134,7 @@ function changeDirectory(running: Running, words: readonly string[]): void {
   running.directory = isRooted || running.directory === undefined ? to : `${running.directory}/${to}`
 }
 
-/** Remember what a command writes into a file, as far as that is known. */
+/** Records what a command writes into a file, as far as that is known. */
 function writeFiles(running: Running, { words, writesTo, prints, given, piped }: ShellCommand): void {
   const name = baseName(words[0] ?? "")
   const rest = words.slice(1)
@@ -144,7 +144,7 @@ function writeFiles(running: Running, { words, writesTo, prints, given, piped }:
   const isGiven = given.length > 0 || piped
   if (!isGiven && !/^(?:curl|wget|aria2c|http|https|xh)$/.test(name)) return
   const isCompiler = /^(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|rustc|tcc|ghc)$/.test(name)
-  const named = toldBy(rest, /^(?:-o|-O|--output|--output-document|-out|--outfile)$|^(?:--output=|of=)(.+)/)
+  const named = optionValues(rest, /^(?:-o|-O|--output|--output-document|-out|--outfile)$|^(?:--output=|of=)(.+)/)
   const copied = isGiven && /^(?:cp|install|mv|ln)$/.test(name) && anyWord(rest, /^\/dev\/(?:stdin|fd\/0)$|^-$/)
   const target = copied ? [rest.at(-1) ?? ""] : isGiven && isCompiler && named.length === 0 ? ["a.out"] : []
   for (const path of [...named, ...target]) running.files.set(bareFile(path), isCompiler ? undefined : known)
@@ -152,7 +152,7 @@ function writeFiles(running: Running, { words, writesTo, prints, given, piped }:
 
 const bareFile = (path: string): string => path.replace(/^\.\//, "")
 
-function runInner(running: Running, command: ShellCommand, inner: Wrapped, where: Around): void {
+function runInner(running: Running, command: ShellCommand, inner: WrappedRun, where: Nesting): void {
   const within = { ...deeper(where), places: [...where.places, ...inner.places] }
   if (inner.unresolved !== undefined) unresolved(running, inner.unresolved)
   for (const words of inner.argv) {
@@ -169,7 +169,7 @@ const interpreters = new RegExp(`^${anyOf(words.interpreters)}$`)
 const clients = new RegExp(`^${anyOf(words.databaseClients)}$`)
 const documentClients = /^(?:mongo|mongosh|redis-cli|valkey-cli|couchbase-cli|cbq|etcdctl|influx)$/
 
-function runPrograms(running: Running, command: ShellCommand, name: string, where: Around): void {
+function runPrograms(running: Running, command: ShellCommand, name: string, where: Nesting): void {
   if (shells.test(name)) runShell(running, command, name, where)
   else if (name === "source" || name === ".") runFile(running, command.words[1] ?? "", where)
   else if (interpreters.test(name)) runInterpreter(running, command, name)
@@ -196,8 +196,8 @@ function runPrograms(running: Running, command: ShellCommand, name: string, wher
 const hiddenScript = "a script that it runs is known only when it runs"
 const hiddenFile = "it runs a file that it has written, and what is in it is known only when it runs"
 
-/** A file that is run: what the script wrote into it, if it did. */
-function runFile(running: Running, path: string, where: Around): void {
+/** Reads a file that is run, if the script wrote it before. */
+function runFile(running: Running, path: string, where: Nesting): void {
   const bare = bareFile(path)
   if (isUnknown(path) || /^\/(?:dev\/(?:fd|stdin|tcp|udp)|proc\/self\/fd)/.test(path)) {
     unresolved(running, hiddenScript)
@@ -209,19 +209,19 @@ function runFile(running: Running, path: string, where: Around): void {
   else runScript(running, text, deeper(where), new Map())
 }
 
-const deeper = ({ around, places, depth }: Around, by: readonly string[] = []): Around => ({
+const deeper = ({ around, places, depth }: Nesting, by: readonly string[] = []): Nesting => ({
   around: [...around, ...by],
   places,
   depth: depth + 1,
 })
 
-/** Run a script of which the first word at least is known. */
-function runKnown(running: Running, script: string, where: Around, sets: ShellCommand["sets"]): void {
+/** Reads a script whose first word at least is known. */
+function runKnown(running: Running, script: string, where: Nesting, sets: ShellCommand["sets"]): void {
   if (isUnknown(script.trim().split(/\s/)[0] ?? "")) unresolved(running, hiddenScript)
   else runScript(running, script, where, sets)
 }
 
-function runShell(running: Running, command: ShellCommand, name: string, where: Around): void {
+function runShell(running: Running, command: ShellCommand, name: string, where: Nesting): void {
   const words = command.words.slice(1)
   const option = name === "cmd" ? /^\/[ck]$/i : /^-\w*c$|^--command$|^-(?:command|encodedcommand|enc|ec|e)$/i
   const at = words.findIndex((word) => option.test(word))
@@ -256,7 +256,7 @@ const inlineOptions: readonly (readonly [programs: RegExp, option: RegExp])[] = 
   [/^emacs$/, /^--(?:eval|execute)$/],
 ]
 
-/** A program behind its option in one word; letters before it are options without a value. */
+/** Matches a program in the same word as its option, after letters of options without a value. */
 export const attachedProgram = /^-[acnlpswuW]*[eE](.+)$/s
 
 const languageOf = (name: string): string =>
@@ -277,7 +277,7 @@ function runInterpreter(running: Running, command: ShellCommand, name: string): 
     return
   }
   const option = inlineOptions.find(([programs]) => programs.test(name))?.[1]
-  const texts = option === undefined ? [] : toldBy(words, option)
+  const texts = option === undefined ? [] : optionValues(words, option)
   // Perl and Ruby take a program in the same word as its option: `-pe1`.
   const attached = /^(?:perl|ruby)/.test(name) ? words.flatMap((word) => attachedProgram.exec(word)?.[1] ?? []) : []
   // Modules that are loaded by an option (`perl -MSocket`) are part of the program.
@@ -298,11 +298,11 @@ function runInterpreter(running: Running, command: ShellCommand, name: string): 
   } else if (file !== undefined && (isUnknown(file) || /^\/dev\/fd/.test(file))) unresolved(running, hidden)
 }
 
-/** Options of database clients behind which something else than a statement stands. */
+/** Options of database clients whose value is not a statement. */
 const clientOptions =
   /^-[hpUdPuSDwWfoLvs]$|^--(?:host|port|user|username|dbname|database|password|file|output|server|account|warehouse|role|schema|format)$/
 
-function runClient(running: Running, command: ShellCommand, name: string, where: Around): void {
+function runClient(running: Running, command: ShellCommand, name: string, where: Nesting): void {
   const by = { ...command, name, wraps: false, ...placeOf(running, where) }
   const words = command.words.slice(1)
   const isSqlite = /^(?:sqlite3?|duckdb|litecli)$/.test(name)
@@ -322,8 +322,8 @@ function runClient(running: Running, command: ShellCommand, name: string, where:
   if (command.piped || reads) unresolved(running, `the statements for ${name} come from elsewhere`, "statements")
 }
 
-/** Commands of the clients themselves: `.shell`, `\\!` run a program, `.read` and `\\i` read statements from a file. */
-function runClientCommands(running: Running, text: string, where: Around): void {
+/** Reads commands of the clients themselves: `.shell` and `\\!` run a program, `.read` and `\\i` read statements from a file. */
+function runClientCommands(running: Running, text: string, where: Nesting): void {
   for (const line of text.split("\n").slice(0, 200)) {
     const shell =
       /^\s*(?:\.(?:shell|system)|\\!|system\s)\s*(.+)$/.exec(line)?.[1] ??

@@ -8,34 +8,36 @@ import { type Leaf, roleNames } from "./leaf.ts"
 import wellKnown from "./well-known-tools.json" with { type: "json" }
 import { globMatches } from "./words.ts"
 
-/** The words with which an operator declares what a tool does. */
-const deeds = ["read", "write", "delete", "send", "pay", "run", "deploy", "query", "disclose"] as const
-type Deed = (typeof deeds)[number]
+/** Verbs with which an operator declares what a tool does. */
+const contractVerbs = ["read", "write", "delete", "send", "pay", "run", "deploy", "query", "disclose"] as const
+type ContractVerb = (typeof contractVerbs)[number]
 
-/** What a tool does, and which of its fields hold what. Other fields are words for people: no file, host or command is read from them. */
+/**
+ * What a tool does, and what its fields hold. Fields that are not listed are text for people: no file, host or command is read from them.
+ */
 export type ToolContract = {
-  /** Names; `*` stands for any letters. */
+  /** Tool names; `*` matches any characters. */
   readonly tools: readonly string[]
-  /** The MCP server that offers them: `mcp__NAME__tool` and `NAME.tool` are meant then as well. */
+  /** MCP server that offers them: the names `mcp__NAME__tool` and `NAME.tool` match then as well. */
   readonly server?: string
-  /** Only calls in which these fields have one of these values. */
+  /** Limits the contract to calls in which each of these fields has one of its values. */
   readonly when?: Readonly<Record<string, readonly string[]>>
-  /** What such a call does; empty for one without effects. */
-  readonly does: readonly Deed[]
-  /** Its sums are in hundredths of the currency's unit. */
+  /** What such a call does; empty if it has no effect. */
+  readonly does: readonly ContractVerb[]
+  /** True if its amounts are in hundredths of the currency's unit. */
   readonly hundredths?: boolean
-  /** A path in its fields includes everything below that path. */
+  /** True if a path in its fields includes everything below that path. */
   readonly below?: boolean
   /** How it reaches people, such as email or slack. */
   readonly medium?: string
-  /** It talks to a network, whatever its fields say. */
+  /** True if it uses a network, whatever its fields say. */
   readonly network?: boolean
 } & { readonly [List in keyof typeof roles]?: readonly string[] }
 
-/** What becomes of a tool that nobody has declared: judged by its name and fields, handed to a person, or refused. */
+/** What happens to a call of a tool that nobody has declared: it is judged by its name and fields, put to a person, or denied. */
 export type Undeclared = "infer" | "ask" | "deny"
 
-/** The fields of a contract that list fields of a call, with what these hold. */
+/** Properties of a contract that list fields of a call, with the role of those fields. */
 const roles = {
   recipients: "recipient",
   subjects: "subject",
@@ -56,27 +58,27 @@ const roles = {
 const isList = (name: string): name is keyof typeof roles => Object.hasOwn(roles, name)
 const lists = Object.keys(roles).filter(isList)
 
-const actionOf = (deed: Deed): Action => (deed === "pay" ? "purchase" : deed === "run" ? "execute" : deed)
+const actionOf = (deed: ContractVerb): Action => (deed === "pay" ? "purchase" : deed === "run" ? "execute" : deed)
 
 export const actionsOfContract = ({ does }: ToolContract): ReadonlySet<Action> => new Set(does.map(actionOf))
 
-type Compiled = {
+type CompiledContract = {
   readonly contract: ToolContract
   readonly names: readonly string[]
   readonly roles: ReadonlyMap<string, Leaf["role"]>
 }
 
 export type Contracts = {
-  /** The contract of a call, with the role of each field that it names. */
-  readonly of: (tool: string, input: unknown) => Declared | undefined
+  /** Returns the contract of a call, with the role of each field that it names. */
+  readonly of: (tool: string, input: unknown) => MatchedContract | undefined
 }
 
-export type Declared = { readonly contract: ToolContract; readonly roles: ReadonlyMap<string, Leaf["role"]> }
+export type MatchedContract = { readonly contract: ToolContract; readonly roles: ReadonlyMap<string, Leaf["role"]> }
 
 /** A tool name without case and separators, so that `Read-File` and `read_file` are the same. */
 const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z\d*]+/g, "_")
 
-function compile(contract: ToolContract): Compiled {
+function compile(contract: ToolContract): CompiledContract {
   const fields = lists.flatMap((list) =>
     (contract[list] ?? []).map((field) => [roleNames(field), roles[list]] as const),
   )
@@ -86,7 +88,7 @@ function compile(contract: ToolContract): Compiled {
     server === undefined
       ? own
       : own.flatMap((name) => [`mcp_${server}_${name}`, `mcp_*_${server}_${name}`, `${server}_${name}`, name])
-  // A field that is named twice is what it is named first.
+  // Reversed, so that a field that is listed twice has the role of the first list.
   return { contract, names, roles: new Map(fields.reverse()) }
 }
 
@@ -99,12 +101,12 @@ function hasWantedValues({ when }: ToolContract, input: unknown): boolean {
 }
 
 /**
- * Look up contracts: the operator's first, then those of well-known tools. One of the latter counts only where the call has no field that
- * it does not know, because another tool may go by the same name.
+ * Looks up contracts: the operator's first, then those of well-known tools. One of the latter applies only if it knows every field of the
+ * call, because another tool may have the same name.
  */
 export function contractsOf(given: readonly ToolContract[]): Contracts {
   const own = given.map(compile)
-  const known = shipped()
+  const known = wellKnownContracts()
   const named = createNameLookup([own, known])
   return {
     of: (tool, input) => {
@@ -116,7 +118,7 @@ export function contractsOf(given: readonly ToolContract[]): Contracts {
       const found = ofKnown.find(
         (one) =>
           hasWantedValues(one.contract, parsed) &&
-          keys.every((key) => one.roles.has(key) || remarks.has(key)) &&
+          keys.every((key) => one.roles.has(key) || explanationFields.has(key)) &&
           !mayHideFields(one.contract, parsed),
       )
       return found
@@ -124,28 +126,28 @@ export function contractsOf(given: readonly ToolContract[]): Contracts {
   }
 }
 
-/** Tools whose contracts are remembered: an agent has some dozens, and calls them again and again. */
+/** Number of tool names whose contracts are cached: an agent has some dozens, and calls them again and again. */
 const maxTools = 500
 
-/** Finds the contracts of each list by the name of a tool. */
-const createNameLookup = (lists: readonly (readonly Compiled[])[]) =>
+/** Returns a function that finds the contracts of each list by the name of a tool. */
+const createNameLookup = (lists: readonly (readonly CompiledContract[])[]) =>
   createRecent((name) => {
     const bare = name.replace(/^mcp_[a-z\d]+_/, "")
-    const isNamed = ({ names }: Compiled): boolean =>
+    const isNamed = ({ names }: CompiledContract): boolean =>
       names.some((one) => (one.includes("*") ? fitsPattern(one, name) : one === name || one === bare))
     return lists.map((list) => list.filter(isNamed))
   }, maxTools)
 
-/** The text before the first wildcard is compared first: most patterns are those of other servers. */
+/** True if a name matches a pattern. Compares the text before the first wildcard first: most patterns are those of other servers. */
 const fitsPattern = (pattern: string, name: string): boolean =>
   name.startsWith(pattern.slice(0, pattern.search(/[*?[]/))) && globMatches(pattern, name)
 
-/** Fields in which models give their reasons, with any tool. */
-const remarks = wordSet(
+/** Fields in which models give their reasons, whatever the tool. */
+const explanationFields = wordSet(
   "thought thoughts reasoning reason explanation description rationale summary justification purpose intent security_risk title",
 )
 
-/** Objects within the fields of a tool that sends, pays or runs may have fields that a contract does not know of. */
+/** True if the fields of a tool that does more than read and write hold objects, which may have fields that its contract does not know. */
 const mayHideFields = ({ does }: ToolContract, input: unknown): boolean =>
   does.some((deed) => deed !== "read" && deed !== "write") &&
   typeof input === "object" &&
@@ -154,11 +156,11 @@ const mayHideFields = ({ does }: ToolContract, input: unknown): boolean =>
 
 const mainLists = ["shell", "patches", "code", "sql", "paths"] as const
 
-/** The role of arguments that are one text without a field. */
+/** Role of arguments that are a single text without a field. */
 export const mainRole = (contract: ToolContract): Leaf["role"] =>
   roles[mainLists.find((list) => contract[list] !== undefined) ?? "texts"]
 
-/** Arguments that came as a text, as the object that they are. */
+/** Parses arguments that came as JSON text. */
 function parsedInput(input: unknown): unknown {
   if (typeof input !== "string" || !/^\s*\{/.test(input)) return input
   try {
@@ -168,7 +170,7 @@ function parsedInput(input: unknown): unknown {
   }
 }
 
-/** Throw an `option-invalid` Problem for a contract with an unknown field or a value of the wrong type. */
+/** Throws an `option-invalid` Problem for a contract with an unknown field or a value of the wrong type. */
 export function checkContracts(given: readonly ToolContract[]): void {
   const wrong = (at: string, expected: string, found: unknown): never => {
     refuseOption(at, expected, JSON.stringify(found)?.slice(0, 60) ?? "nothing")
@@ -189,8 +191,8 @@ export function checkContracts(given: readonly ToolContract[]): void {
     }
     if (!texts(contract.tools) || contract.tools.length === 0)
       wrong(`${place}.tools`, "one name or more", contract.tools)
-    if (!Array.isArray(contract.does) || !contract.does.every((deed) => deeds.includes(deed)))
-      wrong(`${place}.does`, `some of ${deeds.join(", ")}, or none`, contract.does)
+    if (!Array.isArray(contract.does) || !contract.does.every((deed) => contractVerbs.includes(deed)))
+      wrong(`${place}.does`, `some of ${contractVerbs.join(", ")}, or none`, contract.does)
     if (
       contract.when !== undefined &&
       (typeof contract.when !== "object" || !Object.values(contract.when).every(texts))
@@ -209,22 +211,25 @@ const otherFields: Readonly<Record<string, string>> = {
   network: "boolean",
 }
 
-/** Words of the file of well-known tools; `@name` stands for a list of words that several tools have. */
+/** Words of a list in the file of well-known tools; `@name` stands for a list that several tools share. */
 const wordsIn = (text: string): readonly string[] =>
   text.split(" ").flatMap((word) => (word.startsWith("@") ? wordsIn(sharedWords[word.slice(1)] ?? "") : word))
 const sharedWords: Readonly<Record<string, string>> = wellKnown.lists
 
-/** Tools of Claude Code, Codex, Gemini CLI, opencode, pi, qwen and other agents, and of common MCP servers, by what their documents say. */
-const shipped = lazy(() =>
+/**
+ * Contracts of the tools of Claude Code, Codex, Gemini CLI, opencode, pi, qwen and other agents, and of common MCP servers, by their
+ * documentation.
+ */
+const wellKnownContracts = lazy(() =>
   wellKnown.tools.map(({ tools, does, ...fields }) => {
     const read = Object.entries(fields).map(([name, value]) => [
       name,
       isList(name) && typeof value === "string" ? wordsIn(value) : value,
     ])
-    const deedsIn = deeds.filter((deed) => does.split(" ").includes(deed))
+    const deedsIn = contractVerbs.filter((deed) => does.split(" ").includes(deed))
     return compile({ ...Object.fromEntries(read), tools: wordsIn(tools), does: deedsIn })
   }),
 )
 
-/** The contracts of well-known tools alone. */
+/** Contracts of the well-known tools alone. */
 export const knownContracts: () => Contracts = lazy(() => contractsOf([]))

@@ -4,7 +4,7 @@ import words from "./control-words.json" with { type: "json" }
 import type { PathFact } from "./paths.ts"
 import { anyWord, wordsOf } from "./words.ts"
 
-/** What guards a system, as names of settings, services and statements have it. */
+/** Names of security controls in settings, services and statements. */
 const controls: readonly (readonly [control: string, RegExp])[] = entriesOf({
   audit:
     /^(?:audit|audits|auditing|auditd|auditctl|pgaudit|noaudit|auditlog|auditlogs|auditlogging|audittrail|cloudtrail)$/,
@@ -18,7 +18,7 @@ const controls: readonly (readonly [control: string, RegExp])[] = entriesOf({
     /^(?:security|guardrail|guardrails|safety|protection|protections|safeguard|safeguards|verification|signing|moderation)$/,
 })
 
-const pairs: readonly (readonly [control: string, RegExp])[] = entriesOf({
+const controlPhrases: readonly (readonly [control: string, RegExp])[] = entriesOf({
   logging:
     /\b(?:query|statement|general|slow|access|error|sql|bin|event|security|user|activity|transaction|api|request|flow) logs?\b|\blog (?:statement|bin|connections|duration|min|level|destination|collector|retention)\b/,
   network: /\brate limit\w*|\bnetwork polic\w+|\bblock public\b/,
@@ -29,12 +29,12 @@ const off = new RegExp(`^${anyOf(words.off)}$`)
 
 const on = /^(?:enable|enabled|enabling|on|start|restart|create|true|activate)$/
 
-/** Words between a control and what switches it off. */
+/** Maximum distance in words between a control and the word that switches it off. */
 const reach = 6
 const distances = Array.from({ length: 2 * reach + 1 }, (_, at) => at - reach)
 
 /** Commands and statements that switch a control off in words of their own. */
-const sayings: readonly (readonly [control: string, RegExp])[] = entriesOf({
+const offPhrases: readonly (readonly [control: string, RegExp])[] = entriesOf({
   access: new RegExp(
     anyOf(
       "\\bsetenforce (?:0|permissive)\\b|\\bselinux enforce\\b|\\bcsrutil disable\\b",
@@ -94,44 +94,44 @@ const controlPlaces = anyOf(
   `etc/${anyOf(words.controlSettings)}`,
   "sys/kernel/security",
 )
-/** Files in which controls keep what they are told, and what they saw. */
+/** Matches files with the settings and the records of controls. */
 const controlFile = new RegExp(`^/${controlPlaces}`)
 
 export const changesControl = ({ path, access }: PathFact): boolean =>
   access !== "read" && (controlFile.test(path) || /^~\/\.(?:bash|zsh)_history$/.test(path))
 
-/** Does a command or a set of fields name a control, and not say that it is switched on? */
+/** True if a command or a set of fields names a control, and does not say that it is switched on. */
 export function namesControl(text: string): boolean {
   const words = wordsOf(text.slice(0, 20_000))
   if (words.some((word) => on.test(word) || /^(?:deny|require|required|enforce|enforced|block|protect)$/.test(word)))
     return false
   const line = words.join(" ")
-  return controls.some(([, name]) => anyWord(words, name)) || pairs.some(([, pair]) => pair.test(line))
+  return controls.some(([, name]) => anyWord(words, name)) || controlPhrases.some(([, pair]) => pair.test(line))
 }
 
-/** The controls that a statement, a command or a set of fields switches off. */
+/** Controls that a statement, a command or a set of fields switches off. */
 export function controlsOff(text: string): readonly string[] {
   const words = wordsOf(text.slice(0, 20_000))
   const line = words.join(" ")
-  const found = sayings.filter(([, saying]) => saying.test(line)).map(([control]) => control)
+  const found = offPhrases.filter(([, saying]) => saying.test(line)).map(([control]) => control)
   const switches = new Set(words.flatMap((word, at) => (off.test(word) || isZero(words, at) ? [at] : [])))
   if (switches.size === 0) return found
   const near = (at: number): boolean =>
-    distances.some((distance) => switches.has(at + distance) && !undone(words, at, at + distance))
+    distances.some((distance) => switches.has(at + distance) && !isSwitchedOn(words, at, at + distance))
   for (const [control, name] of controls) if (words.some((word, at) => name.test(word) && near(at))) found.push(control)
-  for (const [control, pair] of pairs) {
+  for (const [control, pair] of controlPhrases) {
     const match = pair.exec(line)
     if (match !== null && near(line.slice(0, match.index).split(" ").length - 1)) found.push(control)
   }
   return found
 }
 
-/** `= 0` switches off, `WHERE id = 0` does not: a zero counts right behind the name. */
+/** True for a zero that switches something off: `= 0` does, `WHERE id = 0` does not. */
 const isZero = (words: readonly string[], at: number): boolean =>
   words[at] === "0" && at > 0 && !/^(?:id|limit|offset|\d+)$/.test(words[at - 1] ?? "")
 
-/** Is it said to be switched on between the two? */
-const undone = (words: readonly string[], one: number, other: number): boolean =>
+/** True if a word between the two says that the control is switched on. */
+const isSwitchedOn = (words: readonly string[], one: number, other: number): boolean =>
   words
     .slice(Math.min(one, other), Math.max(one, other))
     .some((word) => on.test(word) && word !== "enabled" && word !== "enable")

@@ -2,11 +2,19 @@ import { lazy } from "../../language/lazy.ts"
 import { anyOf } from "../../language/word-lists.ts"
 import { present } from "../../message/present.ts"
 import { type Action, type Environment, namedActions, possibleActions } from "./action.ts"
-import { type AmountFact, amountsOf, mostOf } from "./amounts.ts"
+import { type AmountFact, amountsOf, highestAmounts } from "./amounts.ts"
 import type { Programs } from "./call-fields.ts"
-import { actionsOfContract, type Contracts, type Declared, knownContracts, mainRole } from "./contracts.ts"
+import { actionsOfContract, type Contracts, knownContracts, type MatchedContract, mainRole } from "./contracts.ts"
 import { changesControl } from "./controls.ts"
-import { type Addressed, composedIn, type EmailFact, emailsOf, type HostFact, hostsOf, isPaymentUrl } from "./hosts.ts"
+import {
+  type AddressFacts,
+  composedIn,
+  type EmailFact,
+  emailsOf,
+  type HostFact,
+  hostsOf,
+  isPaymentUrl,
+} from "./hosts.ts"
 import { languagesOf } from "./language.ts"
 import { keyName, type Leaf, leafOf, leavesOf, type Mark, type OpenFacts } from "./leaf.ts"
 import { mediaOf, roomsOf } from "./media.ts"
@@ -18,19 +26,19 @@ import { regionsOf } from "./regions.ts"
 import { secretKinds } from "./secrets.ts"
 import type { CommandFact } from "./shell.ts"
 import type { SqlFact } from "./sql.ts"
-import { openOf } from "./unresolved.ts"
+import { openFactsOf } from "./unresolved.ts"
 import lists from "./words.json" with { type: "json" }
 import { clean, fold, isAscii } from "./words.ts"
 
 export type ToolCall = { readonly tool: string; readonly input: unknown }
 
-/** What a call says about itself, in one spelling for each thing, however it was written. */
+/** What a tool call does, read from its name and arguments; each thing has one spelling, however it was written. */
 export type CallFacts = {
   readonly tool: string
   readonly actions: ReadonlySet<Action>
-  /** It may change something: a file, a row, a machine. Of what is not known, it is assumed. */
+  /** True if it may change something: a file, a row, a machine. Assumed if it is not known. */
   readonly changes: boolean
-  /** It may change something of production. */
+  /** True if it may change something in production. */
   readonly productionChanges: boolean
   readonly emails: readonly EmailFact[]
   readonly unresolvedRecipients: boolean
@@ -39,26 +47,26 @@ export type CallFacts = {
   readonly paths: readonly PathFact[]
   readonly statements: readonly SqlFact[]
   readonly commands: readonly CommandFact[]
-  /** What it takes away for good: `data`, `files`, `infrastructure`, `repository`. */
+  /** Kinds of things that it destroys: `data`, `files`, `infrastructure`, `repository`. */
   readonly destructive: ReadonlySet<string>
   readonly environments: ReadonlySet<Environment>
   readonly amounts: readonly AmountFact[]
   readonly regions: readonly string[]
   readonly media: ReadonlySet<string>
-  /** Rooms that it speaks in by their names, such as `#general`. */
+  /** Chat rooms that it names, such as `#general`. */
   readonly rooms: ReadonlySet<string>
   readonly personal: ReadonlySet<PersonalKind>
   readonly secrets: ReadonlySet<string>
   readonly languages: ReadonlySet<string>
   readonly controlsOff: ReadonlySet<string>
   readonly marks: ReadonlySet<Mark>
-  /** What is unresolved: the call may have more of it than the facts say. */
+  /** Facts that are unresolved: the call may have more of them than the facts say. */
   readonly open: OpenFacts
-  /** What it may do beside, where that is more: by a file that it writes, or because only its name says what it does. */
+  /** Facts over everything that it may do, where that is more: by a file that it writes, or because only its name says what it does. */
   readonly possible?: CallFacts
-  /** Somebody has declared what the tool does. */
+  /** True if a contract declares what the tool does. */
   readonly declared: boolean
-  /** The words of all texts, as they came, for rules that search them. */
+  /** All texts of the call, for rules that search them. */
   readonly text: string
 }
 
@@ -76,7 +84,7 @@ const textOf = (leaves: readonly Leaf[]): string =>
     .map(({ text }) => text)
     .join("\n")
 
-/** A word in which letters of two scripts stand side by side passes for another. */
+/** Matches a Latin letter beside a Greek or Cyrillic one: such a word may imitate another. */
 const mixed = /[a-z][\u0370-\u052f]|[\u0370-\u052f][a-z]/i
 
 function marksOf(leaves: readonly Leaf[], read: ReadonlySet<Mark>, programs: Programs): ReadonlySet<Mark> {
@@ -88,26 +96,26 @@ function marksOf(leaves: readonly Leaf[], read: ReadonlySet<Mark>, programs: Pro
   return marks
 }
 
-/** A mail program's words are addresses of those who get it. */
-function allEmails({ emails, unresolved, tooMany }: Addressed, programs: Programs): Addressed {
+/** Adds the addresses that mail programs are given, as recipients. */
+function allEmails({ emails, unresolved, tooMany }: AddressFacts, programs: Programs): AddressFacts {
   const mailed = programs.mailed.map((text) => leafOf(["to"], text, { role: "recipient", folded: text, encoded: true }))
   return { emails: [...emails, ...emailsOf(mailed).emails], unresolved, tooMany }
 }
 
-/** A command with its quotes and variables undone, as a value. */
+/** A command as a value, with its quotes and variables resolved. */
 const commandLeaf = ({ line }: CommandFact): Leaf => leafOf(["command"], line)
 
-/** What a command is told behind an option for a region. */
+/** Values of a command's options for regions. */
 const regionLeaves = ({ line }: CommandFact): readonly Leaf[] =>
   foundIn(line, /(?:^|\s)--(?:region|regions|location|primary-region)[= ](\S{1,60})/g).map((region) =>
     leafOf(["region"], region),
   )
 
-/** What the values of a call say whatever it does: worked out when a policy first asks for it, and once for all that the call may do. */
+/** Facts that depend on the argument values alone: computed when a policy first reads them, and shared with `possible`. */
 const saidBy = (leaves: readonly Leaf[]) => ({
   amounts: lazy(() => amountsOf(leaves)),
-  /** The same, and the most that several figures can come to. */
-  mostAmounts: lazy(() => [...amountsOf(leaves), ...mostOf(leaves)]),
+  /** The same, and the highest amounts that several figures can come to. */
+  mostAmounts: lazy(() => [...amountsOf(leaves), ...highestAmounts(leaves)]),
   regions: lazy(() => regionsOf(leaves)),
   personal: lazy(() => personalKinds(leaves)),
   secrets: lazy(() => secretKinds(leaves)),
@@ -116,8 +124,13 @@ const saidBy = (leaves: readonly Leaf[]) => ({
   rooms: lazy(() => roomsOf(leaves)),
 })
 
-/** Facts that policies seldom ask for are worked out when one does: a call that sends nothing is not searched for languages. */
-function withLazy(sure: Sure, { leaves, said, declared }: Reading, programs: Programs, isPossible: boolean): CallFacts {
+/** Adds the facts that policies seldom read, computed on first access: a call that sends nothing is not searched for languages. */
+function withLazy(
+  sure: EagerFacts,
+  { leaves, said, declared }: ParsedCall,
+  programs: Programs,
+  isPossible: boolean,
+): CallFacts {
   const languages = lazy(
     () => new Set([...said.languages(), ...languagesOf(programs.told.map((text) => leafOf(["body"], text)))]),
   )
@@ -161,9 +174,15 @@ function withLazy(sure: Sure, { leaves, said, declared }: Reading, programs: Pro
   }
 }
 
-type Sure = Omit<CallFacts, "amounts" | "regions" | "personal" | "secrets" | "languages" | "text" | "media" | "rooms">
+type EagerFacts = Omit<
+  CallFacts,
+  "amounts" | "regions" | "personal" | "secrets" | "languages" | "text" | "media" | "rooms"
+>
 
-/** Everything that policies ask about a tool call. Pure, linear in the call, and never throws: what it could not read it marks. */
+/**
+ * Reads everything that policies ask about a tool call. Pure, linear in the size of the call, and never throws: what it cannot read it
+ * marks.
+ */
 export function factsOf(call: ToolCall, contracts: Contracts = knownContracts()): CallFacts {
   const name = clean(String(call.tool).slice(0, 300)).text
   const declared = contracts.of(name, call.input)
@@ -172,7 +191,7 @@ export function factsOf(call: ToolCall, contracts: Contracts = knownContracts())
   const leaves = [...told, ...settingsOf(told)]
   const named = declared === undefined ? namedActions(name, leaves) : actionsOfContract(declared.contract)
   const { now, later } = programsOf(fold(name), named, leaves, declared)
-  const reading: Reading = {
+  const reading: ParsedCall = {
     name,
     leaves,
     marks,
@@ -190,28 +209,28 @@ export function factsOf(call: ToolCall, contracts: Contracts = knownContracts())
   return factsWith(reading, now, named, { possible: factsWith(reading, all, may, beside) })
 }
 
-type Reading = {
+type ParsedCall = {
   readonly name: string
   readonly leaves: readonly Leaf[]
   readonly marks: ReadonlySet<Mark>
   readonly named: ReadonlySet<Action>
-  readonly declared: Declared | undefined
+  readonly declared: MatchedContract | undefined
   readonly said: ReturnType<typeof saidBy>
-  readonly addressed: Addressed
+  readonly addressed: AddressFacts
   readonly hosts: readonly HostFact[]
 }
 
-/** A value of a declared tool: the role of the innermost field that the contract names; otherwise words for people. */
-function declaredLeaf(leaf: Leaf, { roles, contract }: Declared): Leaf {
+/** Sets the role of a value of a declared tool: that of the innermost field that the contract names, otherwise text for people. */
+function declaredLeaf(leaf: Leaf, { roles, contract }: MatchedContract): Leaf {
   const named = leaf.keys.map((key) => roles.get(key)).findLast((one) => one !== undefined)
-  // Arguments that are one text are what the tool is there for.
+  // Arguments that are a single text have the main role of the contract.
   const role = named ?? (leaf.keys.length === 0 ? mainRole(contract) : "body")
   if (role !== "amount" || contract.hundredths !== true) return { ...leaf, role }
   const field = `${leaf.field}_cents`
   return { ...leaf, role, field, keys: [...leaf.keys.slice(0, -1), field] }
 }
 
-/** What is done now and what may be done later, together. */
+/** Merges what is done now and what may be done later. */
 function both(now: Programs, later: Programs): Programs {
   return {
     ...now,
@@ -231,18 +250,18 @@ function both(now: Programs, later: Programs): Programs {
   }
 }
 
-type Beside = {
+type FactOptions = {
   readonly possible?: CallFacts
-  /** Only the name of the tool says that it reads: it may change something, and the files that it names. */
+  /** True if only the name of the tool says that it reads: it may change something, or the files that it names. */
   readonly mayChange?: boolean
   readonly mayChangePaths?: boolean
 }
 
 function factsWith(
-  reading: Reading,
+  reading: ParsedCall,
   programs: Programs,
   may: ReadonlySet<Action>,
-  { possible, mayChange = false, mayChangePaths = false }: Beside = {},
+  { possible, mayChange = false, mayChangePaths = false }: FactOptions = {},
 ): CallFacts {
   const { name, leaves, marks, named, declared } = reading
   const tool = fold(name)
@@ -251,12 +270,12 @@ function factsWith(
   const hosts = [...reading.hosts, ...programs.hosts]
   const actions = allActions(may, programs, hosts, leaves)
   const opaque = actions.has("execute") && programs.commands.length + programs.statements.length + programs.read === 0
-  // An address outside of a field for recipients is where it goes only if it goes anywhere.
+  // An address outside a field for recipients is a recipient only if the call sends or runs something.
   const goes = actions.has("send") || actions.has("disclose") || actions.has("execute") || programs.mailed.length > 0
   const emails = goes
     ? addressed.emails
     : addressed.emails.map((one) => (one.field ? one : { ...one, recipient: false }))
-  const open = openOf({ tool, leaves, named, declared }, programs, addressed, hosts)
+  const open = openFactsOf({ tool, leaves, named, declared }, programs, addressed, hosts)
   const paths = [
     ...pathsOf(programs.commands.length > 0 ? programs.rest : leaves, accessOf(actions), isCopy(tool)).map((path) =>
       declared?.contract.below === true ? { ...path, tree: "files" as const } : path,
@@ -270,10 +289,10 @@ function factsWith(
     programs.changes ||
     (opaque && declared !== undefined) ||
     changing.some((action) => actions.has(action))
-  // What a tool that runs programs changes is what they change.
+  // A tool that only runs programs changes what those change.
   const isProgram =
     programs.read > 0 && !mayChange && [...may].every((action) => /^(?:execute|query|read)$/.test(action))
-  const sure: Sure = {
+  const sure: EagerFacts = {
     tool,
     actions,
     changes,
@@ -296,19 +315,22 @@ function factsWith(
   return withLazy(sure, reading, programs, possible === undefined)
 }
 
-/** A tool that leaves what it copies where it is. */
+/** True for a tool that copies a file and leaves the original. */
 const isCopy = (tool: string): boolean =>
   /(?:^|_)(?:copy|cp|duplicate|backup)(?:_|$)/.test(tool) && !/mov|renam/.test(tool)
 
 const perhapsChanged = (path: PathFact): PathFact => (path.access === "read" ? { ...path, access: "unknown" } : path)
 
-/** Who is given a folder may take all that is in it. */
+/** A tool that is given a folder may use everything in it. */
 const perhapsWhole = (path: PathFact): PathFact =>
   path.tree === undefined && /^[/~]/.test(path.path) && !/[^/.]\.[a-z]\w{0,5}$/i.test(path.path)
     ? { ...path, tree: "files" }
     : path
 
-/** What the name says, less what turned out to be something else, and what its statements and commands do. */
+/**
+ * Actions of the tool's name, statements and commands. A send to a payment service is a purchase too, and `other` is dropped if there is
+ * more.
+ */
 function allActions(
   named: ReadonlySet<Action>,
   programs: Programs,
@@ -325,20 +347,20 @@ function allActions(
   return actions
 }
 
-/** Whoever moves money for others: what is sent there is a payment, by whatever tool. */
+/** Matches hosts of payment services: what is sent there is a payment, by whatever tool. */
 const processors = new RegExp(`(?:^|\\.)${anyOf(lists.processors)}\\.(?:com|net|org|io|co|eu|in)$`)
 
 const isPaymentHost = (host: string): boolean => processors.test(host)
 
-/** Files that configure something: what is written into one is a setting, not prose. */
+/** Matches configuration files: what is written into one is a setting, not prose. */
 const configFile = /\.(?:ya?ml|toml|ini|conf|cfg|cnf|properties|env|tf|tfvars|hcl|bicep)$|(?:^|[/\\])\.env(?:\.\w+)?$/i
 
-/** Lines of one file that are read as settings. */
+/** Maximum number of lines of one file that are read as settings. */
 const maxLines = 2_000
 
 const settingLine = /^(\s{0,40})(?:-\s)?["']?([\w.-]{1,80})["']?\s{0,20}(?:[:=]\s{0,20}["']?([^"'#\n{]{0,200})|\{|["'])/
 
-/** The settings that a call writes into a file of configuration, each with the names that it stands under, as values of the call. */
+/** The settings that a call writes into a configuration file, each with the keys above it, as values of the call. */
 function settingsOf(leaves: readonly Leaf[]): readonly Leaf[] {
   const configures = leaves.some(({ role, text }) => role === "path" && configFile.test(text.trim()))
   if (!configures) return []

@@ -1,6 +1,6 @@
 import { anyWord, wordsOf } from "./words.ts"
 
-/** The fields at the top of the mutations in a text of GraphQL: what it is there to do. Empty for a query, and for anything else. */
+/** Returns the top-level fields of the mutations in a GraphQL text, which are what it does. Empty for a query, and for anything else. */
 export function mutationsIn(text: string): readonly string[] {
   const names: string[] = []
   const plain = text
@@ -12,10 +12,10 @@ export function mutationsIn(text: string): readonly string[] {
   return names
 }
 
-/** Characters of a text that are looked at. */
+/** Maximum length of a text in characters that is read. */
 const maxLength = 100_000
 
-/** The names at the top of a selection, up to the brace that closes it; a field may have another name before its own. */
+/** Top-level names of a selection, up to its closing brace; an alias before a name is skipped. */
 function topFields(selection: string): readonly string[] {
   const names: string[] = []
   let depth = 0
@@ -28,7 +28,7 @@ function topFields(selection: string): readonly string[] {
   return names
 }
 
-/** What a mutation takes away for good, as its name says. */
+/** What a mutation destroys, as its name says. */
 export function destroyedBy(mutation: string): "repository" | "infrastructure" | undefined {
   const words = wordsOf(mutation)
   if (!anyWord(words, /^(?:delete|remove|destroy|purge|drop|archive|wipe|terminate|erase)$/)) return undefined

@@ -2,13 +2,13 @@ import emailAddresses from "email-addresses"
 import type { Leaf } from "./leaf.ts"
 import { foundIn } from "./options.ts"
 
-/** A host that a call names: one that it may talk to, or one that its text only links to. */
+/** A host that a call names: one that it may contact, or one that its text only links to. */
 export type HostFact = {
   readonly host: string
   readonly port?: number
   readonly scheme?: string
   readonly contacted: boolean
-  /** Written to pass for another: userinfo before it, letters of other scripts, an odd form of an IP address. */
+  /** True if it may be disguised: a user name with a dot before it, letters of other scripts, an unusual form of an IP address. */
   readonly suspect: boolean
 }
 
@@ -19,12 +19,12 @@ const schemeLess = /(?<![\w:/\\])[/\\]{2}(?=[\w[])[^\s"'<>`|^/\\]+\.[^\s"'<>`|^]
 const secureCopy = /(?<![\w.@-])[\w.-]{1,64}@([\w-]{1,63}(?:\.[\w-]{1,63}){0,8}):(?![/\d]{2})[\w~./-]/g
 const deviceFile = /\/dev\/(?:tcp|udp)\/([^/\s]{1,253})\/\d+/g
 const bareHost = /^(?:[\p{L}\p{N}_-]{1,63}\.)+[\p{L}\p{N}-]{2,63}\.?(?::\d{1,5})?(?:[/?#].*)?$/u
-/** A name with a port is a host in whatever field. */
+/** Matches a name with a port, which is a host in whatever field. */
 const withPort = /^(?:[a-z\d-]{1,63}\.)+[a-z]{2,63}:\d{2,5}(?:[/?#]\S*)?$/i
 const bareAddress =
   /^(?:\[[\da-f:.]+\]|(?:0x[\da-f]+|\d+)(?:\.(?:0x[\da-f]+|\d+)){0,3}|localhost)(?::\d{1,5})?(?:[/?#].*)?$/i
 
-/** The host of one address as a client would read it. */
+/** Parses the host of one URL as a client would. */
 function readUrl(written: string): Omit<HostFact, "contacted"> | undefined {
   const text = written.slice(0, maxUrl).replace(/[\t\r\n]/g, "")
   const scheme = /^([a-z][a-z\d+.-]*):/i.exec(text)?.[1]?.toLowerCase()
@@ -47,7 +47,7 @@ function readUrl(written: string): Omit<HostFact, "contacted"> | undefined {
   }
 }
 
-/** Signs that end a sentence or close a bracket, not an address. */
+/** Removes characters at the end that close a sentence or a bracket. */
 const trimmed = (url: string): string =>
   url.slice(0, maxUrl).replace(/(?<![.,;:!?)\]}])[.,;:!?)\]}]+$/, (end) => (url.includes("[") ? end : ""))
 
@@ -58,7 +58,7 @@ function addressesIn({ text, role }: Leaf): readonly string[] {
     ...(text.includes("@") ? foundIn(text, secureCopy) : []),
     ...(text.includes("/dev/") ? foundIn(text, deviceFile) : []),
   ]
-  // A connection as its parts: `host=db.example port=5432`.
+  // Connection parameters: `host=db.example port=5432`.
   if (/=/.test(text) && /\b(?:dbname|port|user(?: id)?|uid|database|initial catalog)\s*=/i.test(text))
     found.push(...foundIn(text, /(?:^|[\s;])(?:host(?:addr|name)?|server|data source)\s*=\s*(?:tcp:)?([\w.-]+)/gi))
   if (role !== "url") return withPort.test(text.trim()) ? [...found, text.trim()] : found
@@ -67,15 +67,15 @@ function addressesIn({ text, role }: Leaf): readonly string[] {
   return bare || /^[a-z][a-z\d+.-]*:[/\\]/i.test(whole) ? [...found, whole] : found
 }
 
-/** The hosts that a call names. Those in a text that is sent or written are links; all others may be talked to. */
+/** Hosts that a call names. Those in a text that is sent or written are links; all others may be contacted. */
 export function hostsOf(leaves: readonly Leaf[]): readonly HostFact[] {
   return leaves.flatMap((leaf) => {
-    // A formula of a sheet fetches what it names.
+    // A formula in a spreadsheet fetches the URLs in it.
     const isFormula = /^\s*=\s*[A-Z][A-Z.]{2,20}\(/i.test(leaf.text)
     const contacted = isFormula || !/^(?:body|subject|recipient|patch|command|code|sql)$/.test(leaf.role)
     if (!/[:/\\.]/.test(leaf.text) && leaf.role !== "url") return []
     return addressesIn(leaf).flatMap((written) => {
-      // A script's own reading fills these in.
+      // The shell reader resolves these.
       if (leaf.role === "command" && /[${}()*]/.test(written)) return []
       const read = readUrl(written)
       return read === undefined ? [] : [{ ...read, contacted }]
@@ -83,32 +83,32 @@ export function hostsOf(leaves: readonly Leaf[]): readonly HostFact[] {
   })
 }
 
-/** Words of a network command that name a host: `curl evil.example`, `ssh me@box`, `scp x box:/tmp`. */
+/** Host in a word of a network command: `curl evil.example`, `ssh me@box`, `scp x box:/tmp`. */
 export function hostOfWord(word: string): string | undefined {
-  // A host with a port, and one with a path as programs that copy take it: neither is an address with a scheme.
+  // A host with a port, and one with a path as copying programs take it: neither is a URL with a scheme.
   if (/^[a-z][\w.-]*:\d{1,5}(?:[/?#]|$)/i.test(word)) return readUrl(`http://${word}`)?.host
   const remote = /^([\w-]+(?:\.[\w-]+)+):\/(?!\/)/.exec(word)?.[1]
   if (remote !== undefined) return hostName(remote)
   if (/^[a-z][a-z\d+.-]*:[/\\]/i.test(word)) return readUrl(word)?.host
   const bare = word.replace(/^[^@/]{0,64}@/, "")
-  // A port, a count.
+  // A port or a count.
   if (/^\d{1,5}$/.test(bare)) return undefined
   if (bareHost.test(bare) || bareAddress.test(bare)) return readUrl(bare)?.host
   const copied = /^([\w-]+(?:\.[\w-]+)*):/.exec(bare)?.[1]
   return copied === undefined ? undefined : hostName(copied)
 }
 
-/** An address whose path or host says that money is moved there. */
+/** True for a URL whose path or host name says that money is moved there. */
 export const isPaymentUrl = (url: string): boolean =>
   /^\s*(?:https?:\/)?\/\S*?(?:^|[/._-])(?:pay|payments?|payouts?|charges?|transfers?|checkout|refunds?|purchases?|withdrawals?|orders?)(?:[/?#._-]|$)/i.test(
     url,
   )
 
-/** An address in a store of secrets. */
+/** True for a URL in a store of secrets. */
 export const isSecretUrl = (word: string): boolean =>
   /^[a-z]+:\/\/[^/\s]+\/(?:\S*\/)?(?:secrets?|kv|credentials?|passwords?)(?:[/?#:]|$)/i.test(word)
 
-/** A host as networks take it: lower case, punycode, IP addresses in their usual form, no trailing dot; what is no host stays as it is. */
+/** Normalizes a host: lower case, punycode, IP addresses in their usual form, no trailing dot. What is no host stays as it is. */
 export function hostName(written: string): string {
   const lowered = written.toLowerCase().replace(/\.+$/, "")
   if (/^[a-z\d-]+(?:\.[a-z\d-]*[a-z][a-z\d-]*)+$/.test(lowered)) return lowered
@@ -117,30 +117,30 @@ export function hostName(written: string): string {
   return new URL(url).hostname.replace(/\.+$/, "")
 }
 
-/** An address that a call names, and whether the call goes to it. */
+/** A mail address that a call names, and whether the call goes to it. */
 export type EmailFact = {
   readonly address: string
   readonly domain: string
   readonly recipient: boolean
-  /** It stands in a field for recipients. */
+  /** True if it stands in a field for recipients. */
   readonly field: boolean
-  /** The domain is written in other letters than plain ones, or the address routes through another host. */
+  /** True if the domain is written in other than plain letters, or the address routes through another host. */
   readonly suspect: boolean
 }
 
 const maxLocal = 64
 const maxDomain = 253
-/** Addresses read in one call; no list of recipients that a model writes is longer. */
+/** Maximum number of addresses read in one call; no list of recipients that a model writes is longer. */
 const maxAddresses = 1_000
 
 const isLocal = /[\p{L}\p{N}.!#$%&'*+/=?^_`{|}~-]/u
 const isDomain = /[\p{L}\p{N}.-]/u
 
-type Raw = { readonly local: string; readonly domain: string }
+type AddressParts = { readonly local: string; readonly domain: string }
 
-/** The addresses of a text, found from each `@` outwards, so that any text takes linear time. */
-function emailAddressesIn(text: string): readonly Raw[] {
-  const found: Raw[] = []
+/** Finds the addresses of a text from each `@` outwards, so that any text takes linear time. */
+function emailAddressesIn(text: string): readonly AddressParts[] {
+  const found: AddressParts[] = []
   for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1)) {
     let start = at
     if (text[at - 1] === '"') start = Math.max(text.lastIndexOf('"', at - 2), at - maxLocal)
@@ -158,7 +158,7 @@ function emailAddressesIn(text: string): readonly Raw[] {
   return found
 }
 
-/** A field that holds addresses and nothing else, without comments, blanks round the signs and the ways to write them out. */
+/** Normalizes a field for addresses: removes comments and blanks, and replaces `at` and `dot` in words. */
 const spelledOut = (text: string): string =>
   text
     .replace(/\s+/g, " ")
@@ -182,14 +182,14 @@ function recipientText({ role, text, encoded }: Leaf): string | undefined {
   return text.length <= 1_000 || encoded ? text : undefined
 }
 
-/** Characters of a field for recipients that the grammar of addresses is asked about. */
+/** Maximum length in characters of a recipient field that is parsed by the address grammar. */
 const maxList = 4_000
 
-/** One address as most are written, which needs no grammar. */
+/** Matches one ordinary address, which does not need the grammar. */
 const plainAddress = /^([a-z\d_+-]+(?:\.[a-z\d_+-]+)*)@([a-z\d-]+(?:\.[a-z\d-]+)+)$/i
 
-/** The addresses of a list as RFC 5322 reads it: without names and comments, with those of groups; absent where it is no such list. */
-function addressList(text: string): readonly Raw[] | undefined {
+/** Parses a list of addresses by RFC 5322: without names and comments, with the members of groups; undefined if it is no such list. */
+function addressList(text: string): readonly AddressParts[] | undefined {
   if (text.length > maxList || !text.includes("@") || /[\r\n]/.test(text)) return undefined
   const [, local, domain] = plainAddress.exec(text) ?? []
   if (local !== undefined && domain !== undefined) return [{ local, domain }]
@@ -201,24 +201,24 @@ function addressList(text: string): readonly Raw[] | undefined {
 
 const injected = /[\r\n]+[ \t]*(?:to|cc|bcc|resent-to|resent-cc|resent-bcc)[ \t]*:([^\r\n]*)/gi
 
-/** Recipients in a field that is one line of a header, behind a line break that begins another: whoever sends it sends there too. */
+/** Recipients that a line break injects into a field for one header line: the mail would go to them too. */
 const injectedIn = ({ role, text }: Leaf): string =>
   role === "body" || !/[\r\n]/.test(text.slice(0, 2_000)) || text.length > 2_000
     ? ""
     : foundIn(text, injected).join(",")
 
-function factOf({ local, domain }: Raw, recipient: boolean, field = false): readonly EmailFact[] {
+function factOf({ local, domain }: AddressParts, recipient: boolean, field = false): readonly EmailFact[] {
   const plain = hostName(domain)
   const suspect = plain !== domain.toLowerCase() || plain.includes("xn--")
   const own = { address: `${local.toLowerCase()}@${plain}`, domain: plain, recipient, field, suspect }
-  // `bob%evil.example@relay` and `evil.example!bob@relay` go on to the inner host.
+  // `bob%evil.example@relay` and `evil.example!bob@relay` are routed on to the inner host.
   const inner = /[%!]/.test(local) ? local.split(/[%!]/).filter((piece) => /^[\w-]+(?:\.[\w-]+)+$/.test(piece)) : []
   const routed = inner.map((host) => ({ ...own, domain: hostName(host), suspect: true }))
   return [own, ...routed]
 }
 
-/** The recipients of a message that an address opens or sends: `mailto:`, `…/compose?to=`. */
-export function composedIn({ text, role }: Leaf): readonly Raw[] {
+/** Recipients of a message that a URL opens or sends: `mailto:`, `…/compose?to=`. */
+export function composedIn({ text, role }: Leaf): readonly AddressParts[] {
   if (role === "body" || role === "command" || role === "code" || text.length > maxUrl) return []
   const url = text.trim()
   if (
@@ -235,27 +235,27 @@ export function composedIn({ text, role }: Leaf): readonly Raw[] {
   return [...to, ...named].flatMap(emailAddressesIn)
 }
 
-export type Addressed = {
+export type AddressFacts = {
   readonly emails: readonly EmailFact[]
-  /** A field for recipients names someone without an address: a name, a group, a handle. */
+  /** True if a field for recipients names someone without an address: a name, a group, a handle. */
   readonly unresolved: boolean
   readonly tooMany: boolean
 }
 
-/** A sentence, in which an address is spoken of; a list of addresses has none. */
+/** True for a sentence, which may mention an address; a list of addresses has none. */
 const isProse = ({ text, encoded }: Leaf): boolean =>
   !encoded &&
   !headerBlock.test(text.slice(0, 20_000)) &&
   text.split(/\s+/).filter((word) => /^\p{L}[\p{L}'-]+[.,:;!?]?$/u.test(word)).length >= 4
 
-/** A recipient that a template fills in later, beside whatever addresses. */
+/** True for a recipient that a template fills in later, beside whatever addresses. */
 const isPlaceholder = ({ role, text }: Leaf): boolean =>
   role === "recipient" && /\{\{|\$\{|<%|\$\(|%[A-Za-z_]{1,80}%|(?:^|[\s,;])\$[A-Za-z_]\w*/.test(text)
 
-/** The addresses that a call names, and those that it goes to. */
-export function emailsOf(leaves: readonly Leaf[]): Addressed {
+/** Finds the addresses that a call names, and those that it goes to. */
+export function emailsOf(leaves: readonly Leaf[]): AddressFacts {
   const emails: EmailFact[] = []
-  // A name beside an address is the name of who has it.
+  // A name in the same object as an address belongs to that address.
   const addressed = new Set<number>()
   const unnamed: number[] = []
   const isNamed = leaves.some(({ role, text }) => role === "recipient" && text.includes("@"))

@@ -3,13 +3,13 @@ import { type Leaf, maxLanguageLength } from "./leaf.ts"
 import lists from "./words.json" with { type: "json" }
 import { isAscii } from "./words.ts"
 
-/** Languages written in Latin letters, by the small words that no sentence of theirs does without. */
+/** Languages in Latin letters, with small words that no sentence in them does without. */
 const smallWords: Readonly<Record<string, string>> = lists.smallWords
 
-/** Their names; below a language is known by its place. */
+/** Names of the languages; below, a language is its index in this list. */
 const languages: readonly string[] = Object.keys(smallWords)
 
-/** Each small word's languages, by its number; the first is that of every word that is none. */
+/** Languages of each small word, by the number of the word; number 0 is any other word. */
 const owners: (readonly number[])[] = [[]]
 
 const numberOfWord: ReadonlyMap<string, number> = (() => {
@@ -23,7 +23,7 @@ const numberOfWord: ReadonlyMap<string, number> = (() => {
   return map
 })()
 
-/** The small words in ASCII as a tree: for each node the next by letter, and the number of the word that ends there. */
+/** Prefix tree of the small words in ASCII: for each node the next node by letter, and the number of the word that ends there. */
 const tree = (() => {
   const plain = [...numberOfWord].filter(([word]) => /^[a-z]+$/.test(word))
   const size = 1 + plain.reduce((sum, [word]) => sum + word.length, 0)
@@ -42,7 +42,7 @@ const tree = (() => {
   return { next, ends }
 })()
 
-/** The scores of one block, and the languages that have one in the order in which they were met. Used again for the next block. */
+/** Buffers reused for every block: the score of each language, and the languages with a score in the order in which they appeared. */
 const scores = new Uint16Array(languages.length)
 const met = new Uint8Array(languages.length)
 const block = { metCount: 0, words: 0 }
@@ -53,9 +53,9 @@ function startBlock(): void {
   block.words = 0
 }
 
-/** Count a word, given by its number, into the block. */
+/** Adds a word, given by its number, to the block. */
 function addWord(word: number): void {
-  if (word === foreign) return
+  if (word === otherScript) return
   block.words++
   if (word === 0) return
   const own = owners[word] ?? []
@@ -78,17 +78,20 @@ const scripts: readonly (readonly [language: string, letters: RegExp, least: num
   ["th", /\p{Script=Thai}/gu, 8],
 ]
 
-/** Sentences are told apart, so that one foreign one among others shows; a short one counts with the next. */
+/**
+ * Minimum number of words in a block. Blocks end with a clause, so that one foreign sentence among others shows; a short clause counts with
+ * the next.
+ */
 const leastWords = 4
-/** Words of one block; a longer one is looked at in pieces. */
+/** Maximum number of words in a block; a longer clause is split. */
 const blockWords = 40
-/** So many words without a small word of any language are of an unknown one. */
+/** Minimum number of words without any small word that count as an unknown language. */
 const unknownWords = 20
 
-/** The language whose small words the block has most of. */
+/** Language whose small words score highest in the block. */
 function languageOfBlock(): string | undefined {
   if (block.metCount === 0) return block.words >= unknownWords ? "und" : undefined
-  // Of languages with the same score the one that was met first.
+  // Among equal scores, the language that appeared first wins.
   let [best, score, second] = [0, 0, 0]
   for (let n = 0; n < block.metCount; n++) {
     const place = met[n] ?? 0
@@ -106,26 +109,26 @@ function languageOfBlock(): string | undefined {
   return score >= least && margin >= 1 ? language : undefined
 }
 
-/** Signs of names and code; looking for each is faster than for any of them. */
+/** Characters of names and code; searching for each separately is faster than for any of them. */
 const namingSigns = [..."/\\_=<>{}@"]
 
-/** A text without what is the same in every language: code, addresses, names of things. */
+/** Removes what is the same in every language: code, addresses, names of things. */
 function proseOf(text: string): string {
   const prose = text.slice(0, maxLanguageLength).replace(/```[^`]*```|`[^`\n]*`/g, " ")
   if (!/\d/.test(prose) && !namingSigns.some((sign) => prose.includes(sign))) return prose
   return prose.replace(/[\x21-\x7e]+/g, (run) => (/[/\\_=<>{}@\d]/.test(run) ? " " : run))
 }
 
-/** The number of a word in other letters, which counts where blocks are cut and nowhere else. */
-const foreign = -1
+/** Number of a word in another script: it counts for the length of blocks and nowhere else. */
+const otherScript = -1
 
 const numberOf = (word: string): number =>
-  /^[a-z]|\p{Script=Latin}/u.test(word) ? (numberOfWord.get(word) ?? 0) : foreign
+  /^[a-z]|\p{Script=Latin}/u.test(word) ? (numberOfWord.get(word) ?? 0) : otherScript
 
-/** What stands behind a colon or on a line of its own may be a quotation. */
+/** Text after a colon or on a line of its own may be a quotation. */
 const clauseEnds = /[;:\n]+/
 
-/** Count the words of a text in blocks of whole clauses; `take` is called when one is complete. */
+/** Counts the words of a text in blocks of whole clauses; `take` is called when a block is complete. */
 function eachBlock(prose: string, isPlain: boolean, take: () => void): void {
   let held = 0
   const give = (): void => {
@@ -153,7 +156,7 @@ function eachBlock(prose: string, isPlain: boolean, take: () => void): void {
   if (held > 0) give()
 }
 
-/** The same for a stretch in ASCII, letter by letter: most calls are in it, and making a string of each word takes most of the time. */
+/** The same for ASCII text, letter by letter: most calls are ASCII, and creating a string for each word takes most of the time. */
 function readPlain(prose: string, start: number, end: number, add: (word: number) => void, cut: () => void): void {
   const { next, ends } = tree
   let isWord = false
@@ -162,7 +165,7 @@ function readPlain(prose: string, start: number, end: number, add: (word: number
     const code = prose.charCodeAt(at)
     const letter = (code | 0x20) - 0x61
     if (letter >= 0 && letter < 26) {
-      // No word leads back to the root: behind it there is none.
+      // No edge leads back to the root: at the root within a word, no small word can match.
       node = isWord && node === 0 ? 0 : (next[node * 26 + letter] ?? 0)
       isWord = true
       continue
@@ -176,11 +179,11 @@ function readPlain(prose: string, start: number, end: number, add: (word: number
   cut()
 }
 
-/** The languages that a text is written in; `und` for one that is not known. */
+/** Languages in which a text is written; `und` for an unknown one. */
 function languagesIn(text: string): ReadonlySet<string> {
   const prose = proseOf(text)
   const found = new Set<string>()
-  // Every word of a text in ASCII is Latin.
+  // Every word of an ASCII text is Latin.
   const isPlain = isAscii(text) || !/[\u0080-\uffff]/.test(prose)
   if (!isPlain && /[\u0370-\uffff]/.test(prose)) {
     for (const [language, letters, least] of scripts)
@@ -190,12 +193,12 @@ function languagesIn(text: string): ReadonlySet<string> {
     const language = languageOfBlock()
     if (language !== undefined) found.add(language)
   })
-  // What stands behind the part that was read may be in any language.
+  // The part beyond the limit may be in any language.
   if (text.length > maxLanguageLength) found.add("und")
   return found
 }
 
-/** The languages of the texts that a call carries to be read by people. */
+/** Languages of the texts in a call that people will read. */
 export function languagesOf(leaves: readonly Leaf[]): ReadonlySet<string> {
   const texts = leaves.filter(
     ({ role, text, value }) =>

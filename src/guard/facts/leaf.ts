@@ -6,17 +6,17 @@ import { createRecent } from "../../message/recall.ts"
 import lists from "./words.json" with { type: "json" }
 import { clean, fold, runsIn, signSet } from "./words.ts"
 
-/** One value of a call's arguments: where it stood, what it says and how the eye takes it. */
+/** One value of a call's arguments: the fields that it stands in, its text, and the text normalized for comparison. */
 export type Leaf = {
-  /** Names of the fields down to it, outermost first, in one spelling. */
+  /** Normalized names of the fields that contain it, outermost first. */
   readonly keys: readonly string[]
-  /** The innermost of them; empty for a value without any. */
+  /** The innermost of `keys`; empty if there are none. */
   readonly field: string
   readonly role: Role
   readonly text: string
   readonly folded: string
   readonly value: string | number | boolean
-  /** The object it stood in, so that a price finds its quantity. */
+  /** Number of the object that contains it, so that a price finds its quantity. */
   readonly group: number
   readonly encoded: boolean
 }
@@ -37,7 +37,10 @@ type Reading = {
   groups: number
 }
 
-/** All values of a call's arguments, those in JSON within texts and in encodings included. Never throws; what is too much is marked. */
+/**
+ * Collects all values of a call's arguments, including those in JSON within texts and in encodings. Never throws; what exceeds a limit is
+ * marked.
+ */
 export function leavesOf(input: unknown): { readonly leaves: readonly Leaf[]; readonly marks: ReadonlySet<Mark> } {
   const reading: Reading = { leaves: [], marks: new Set(), waiting: [], length: 0, groups: 0 }
   if (typeof input === "string" && /^\s*[{[]/.test(input) && parsed(input) === undefined)
@@ -49,7 +52,7 @@ export function leavesOf(input: unknown): { readonly leaves: readonly Leaf[]; re
       if (next !== undefined) visit(reading, next)
     }
   } catch {
-    // A getter or a proxy that throws when it is read: whatever it hides, it was not read.
+    // A getter or a proxy threw: whatever it hides was not read.
     reading.marks.add("unparsable")
   }
   return { leaves: reading.leaves, marks: reading.marks }
@@ -69,7 +72,7 @@ function visit(reading: Reading, { value, ...place }: Visit): void {
 
 type Place = Omit<Visit, "value">
 
-function wait(reading: Reading, visit: Visit): void {
+function enqueue(reading: Reading, visit: Visit): void {
   if (reading.waiting.length >= maxLeaves) reading.marks.add("too-many")
   else reading.waiting.push(visit)
 }
@@ -87,11 +90,11 @@ function visitList(reading: Reading, list: readonly unknown[], place: Place): vo
     words.length === list.length &&
     (role === "command" || role === "path")
   ) {
-    // A command in words is one command; a path in names may be one path.
+    // A list of words in a command field is one command; in a path field it may be one path.
     visitText(reading, role === "path" ? words.join("/") : words.map((word) => quoted(String(word))).join(" "), place)
     if (role === "command" && /^[\w./-]+$/.test(String(words[0]))) return
   }
-  for (const value of list.slice(0, maxLeaves)) wait(reading, { ...place, value, depth: place.depth + 1 })
+  for (const value of list.slice(0, maxLeaves)) enqueue(reading, { ...place, value, depth: place.depth + 1 })
   if (list.length > maxLeaves) reading.marks.add("too-many")
 }
 
@@ -110,18 +113,21 @@ function visitObject(reading: Reading, value: object, place: Place): void {
     const keys = [...place.keys, fold(name)]
     if (/[@/\\.:%&=\s]/.test(key) || key.length > 40) visitText(reading, key, { ...place, group })
     const renamed = key === "value" && typeof named === "string" ? [...place.keys, fold(keyName(named))] : keys
-    wait(reading, { ...place, value: told, keys: renamed, group, depth: place.depth + 1 })
+    enqueue(reading, { ...place, value: told, keys: renamed, group, depth: place.depth + 1 })
   }
   joinArguments(reading, entries, { ...place, group })
 }
 
-/** `{ command: "rm", args: ["-rf", "/"] }` is one command, and so is one with what it is given to read. */
+/** Joins a program with its arguments or its input: `{ command: "rm", args: ["-rf", "/"] }` is one command. */
 function joinArguments(reading: Reading, entries: readonly (readonly [string, unknown])[], place: Place): void {
   const program = entries.find(([key]) => /^(?:command|cmd|program|executable|file|binary|argv)$/i.test(key))?.[1]
   const fed = entries.find(([key]) => /^(?:stdin|std_?in|stdin_?(?:data|text)|input|standard_?input)$/i.test(key))?.[1]
   const run = Array.isArray(program) ? program.map((word) => quoted(String(word))).join(" ") : program
   if (typeof run === "string" && run.length <= 10_000 && typeof fed === "string" && fed.trim() !== "")
-    visitText(reading, `${run} <<'${fedMark}'\n${fed}\n${fedMark}`, { ...place, keys: [...place.keys, "command"] })
+    visitText(reading, `${run} <<'${hereDocDelimiter}'\n${fed}\n${hereDocDelimiter}`, {
+      ...place,
+      keys: [...place.keys, "command"],
+    })
   const given = entries.find(([key]) => /^(?:args|argv|arguments|parameters|params)$/i.test(key))?.[1]
   if (typeof program !== "string" || !Array.isArray(given) || given.length > 1_000) return
   const words = given.filter(isWord)
@@ -129,10 +135,10 @@ function joinArguments(reading: Reading, entries: readonly (readonly [string, un
   visitText(reading, text, { ...place, keys: [...place.keys, "command"] })
 }
 
-/** What ends the text that a command is given; no text has it. */
-const fedMark = "END_OF_WHAT_IT_READS"
+/** Delimiter of the here-document with a command's input; no real text contains it. */
+const hereDocDelimiter = "END_OF_WHAT_IT_READS"
 
-/** The value of a text that is JSON: an object, a list or one more text. */
+/** Parses a text that is JSON: an object, a list or one more text. */
 function parsed(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
@@ -152,24 +158,24 @@ function visitText(reading: Reading, raw: string, place: Place): void {
   if (/^\s*[{["]/.test(text)) {
     const value = parsed(text)
     if (value !== undefined && value !== null) {
-      wait(reading, { ...place, value, depth: place.depth + 1 })
+      enqueue(reading, { ...place, value, depth: place.depth + 1 })
       return
     }
   }
   addLeaf(reading, text, raw, place)
   const bare = text.trim()
-  // Quotes around the whole, whoever put them there, would hide it from those who read quoted texts as such.
+  // Quotes around the whole text would hide it from readers that skip quoted texts, so the content is read as well.
   if (bare.length > 2 && /^["'`]/.test(bare) && bare.endsWith(bare[0] ?? "") && place.depth < maxDepth)
-    wait(reading, { ...place, value: bare.slice(1, -1), depth: place.depth + 1 })
+    enqueue(reading, { ...place, value: bare.slice(1, -1), depth: place.depth + 1 })
   if (plainText.test(text) && !/[\w-]{12}/.test(text)) return
-  const { texts, tooMany } = unfold(text)
+  const { texts, tooMany } = decodeOnce(text)
   if (tooMany) reading.marks.add("too-many")
   if (texts.length === 0) return
   if (place.unfoldings >= maxUnfoldings) {
     reading.marks.add("too-deep")
     return
   }
-  for (const value of texts) wait(reading, { ...place, value, unfoldings: place.unfoldings + 1 })
+  for (const value of texts) enqueue(reading, { ...place, value, unfoldings: place.unfoldings + 1 })
 }
 
 function addLeaf(reading: Reading, text: string, value: Leaf["value"], place: Place): void {
@@ -179,7 +185,7 @@ function addLeaf(reading: Reading, text: string, value: Leaf["value"], place: Pl
   reading.leaves.push({ keys, field, role, text, folded: fold(text), value, group, encoded: unfoldings > 0 })
 }
 
-/** A value that stands under these names, and is a text of its own unless more is told. */
+/** Creates a leaf in these fields; `more` overrides what is derived from the text. */
 export const leafOf = (
   keys: readonly string[],
   text: string,
@@ -196,7 +202,7 @@ export const leafOf = (
   ...more,
 })
 
-/** Where something is moved from and to may be files. */
+/** True if a field `from` or `to` holds the path of a file. */
 const isFileField = (field: string, text: string): boolean =>
   /^(?:from|to)$/.test(field) &&
   /^(?:(?:~|\.{0,2})[/\\]|\.\w)[^\s@]*$|^[\w.-]+(?:\/[\w.*-]+)*\/[\w*-]+\.\w{1,6}$/.test(text.trim())
@@ -207,7 +213,7 @@ const codePoint = (code: number): string =>
   code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : ""
 
 const wholeEntity = /&(?:#(\d{1,8})|#x([\da-f]{1,7})|([a-z]{2,8}));/gi
-/** Browsers forgive a missing semicolon; it counts only where no entity is whole, so that one written inside another is met first. */
+/** Browsers accept a missing semicolon. Used only if no entity is complete, so that one written inside another is decoded first. */
 const openEntity = /&(?:#(\d{1,8})|#x([\da-f]{1,7}))/gi
 
 const decodeEntities = (text: string): string =>
@@ -231,15 +237,15 @@ const decodeEscapes = (text: string): string =>
 const decodeQuotedPrintable = (text: string): string =>
   text.replace(/=\r?\n/g, "").replace(/(?:=[\dA-F]{2})+/g, (run) => decodeHex(run.replaceAll("=", "")))
 
-/** Each encoding in which single signs of a text may be written, with the sign and the pattern that give it away. */
-const spellings: readonly (readonly [sign: string, hint: RegExp, decode: (text: string) => string])[] = [
+/** Encodings of single characters, each with a character and a pattern that reveal it. */
+const characterEncodings: readonly (readonly [sign: string, hint: RegExp, decode: (text: string) => string])[] = [
   ["&", /&(?:#|[a-z]{2,8};)/i, decodeEntities],
   ["%", /%[\da-f]{2}/i, decodePercents],
   ["\\", /\\(?:u|x|[0-3][0-7]{2})/i, decodeEscapes],
   ["=", /=(?:3D|40|2E|2F|20|\r?\n)/, decodeQuotedPrintable],
 ]
 
-/** Text, not the bytes of a picture or of a key; UTF-16 shows as every other sign a zero. */
+/** Returns decoded text unless it is the bytes of a picture or a key. In UTF-16, zero bytes between the characters are dropped. */
 function readable(decoded: string): string | undefined {
   const text = decoded.includes("\0") ? decoded.replaceAll("\0", "") : decoded
   return text.length >= 6 && !/\ufffd|(?![\t\n\v\f\r])\p{Cc}/u.test(text) ? text : undefined
@@ -248,7 +254,7 @@ function readable(decoded: string): string | undefined {
 const encodedSigns = signSet(/[A-Za-z\d+/_-]/)
 const minEncoded = 12
 
-/** Runs of signs that may be an encoding, with what fills up the last of them. */
+/** Runs of characters that may be base64 or hex, with their padding. */
 const encodedRuns = (text: string): readonly string[] =>
   runsIn(text, encodedSigns, minEncoded).map(({ start, end }) =>
     text.slice(start, text[end] !== "=" ? end : text[end + 1] === "=" ? end + 2 : end + 1),
@@ -256,9 +262,9 @@ const encodedRuns = (text: string): readonly string[] =>
 const wrapped = /^[A-Za-z\d+/_-]{16,}(?:\s+[A-Za-z\d+/_-]+)+={0,2}\s*$/
 const hexRun = /^(?:0x)?(?:[\da-f]{2}){6,}$/i
 
-/** What a text says once one encoding of it is undone: as a whole for the spelling of single signs, run by run for base64 and hex. */
-function unfold(text: string): { readonly texts: readonly string[]; readonly tooMany: boolean } {
-  const spelled = spellings.reduce(
+/** Undoes one level of encoding: in the whole text for encodings of single characters, run by run for base64 and hex. */
+function decodeOnce(text: string): { readonly texts: readonly string[]; readonly tooMany: boolean } {
+  const spelled = characterEncodings.reduce(
     (before, [sign, hint, decode]) => (before.includes(sign) && hint.test(before) ? decode(before) : before),
     text,
   )
@@ -269,7 +275,7 @@ function unfold(text: string): { readonly texts: readonly string[]; readonly too
     if (texts.length > maxRuns) break
     const hex = hexRun.test(piece) ? readable(decodeHex(piece.replace(/^0x/i, ""))) : undefined
     if (hex !== undefined) texts.push(hex)
-    // A word of small letters alone decodes to noise, and no encoder writes one.
+    // Lower-case letters alone decode to noise, and no encoder writes such a word.
     if (piece.length < 12 || /^[a-z_/-]+$/.test(piece)) continue
     const decoded = readable(decodeBase64(piece))
     if (decoded !== undefined) texts.push(decoded)
@@ -277,14 +283,17 @@ function unfold(text: string): { readonly texts: readonly string[]; readonly too
   return { texts: texts.filter((found) => found !== text), tooMany: texts.length > maxRuns }
 }
 
-/** What a field of a call is for, as its name says. */
+/** Roles of a field, as its name tells them. */
 const fieldRoles = namesIn(
   "recipient sender subject body sql command code amount quantity currency region path patch url environment other",
 )
 type Role = (typeof fieldRoles)[number]
 const isRole = (name: string): name is Role => fieldRoles.some((role) => role === name)
 
-/** In the order in which they are asked: the more telling name first. A word stands anywhere in a name; a name is given whole. */
+/**
+ * Patterns of field names, in the order in which they are tried: the more specific first. A `names` list matches whole names, others a word
+ * anywhere in a name.
+ */
 const roles = lazy(() =>
   lists.fieldRoles.map(([role = "", kind, ...lines]) => {
     assert(isRole(role), `words.json has no role ${role}`)
@@ -293,10 +302,10 @@ const roles = lazy(() =>
   }),
 )
 
-/** Field names repeat from call to call. */
+/** Role of one field name; cached, because field names repeat from call to call. */
 const roleOfKey = createRecent((key): Role => roles().find(([, pattern]) => pattern.test(key))?.[0] ?? "other", 2_000)
 
-/** The role of the innermost name that has one. */
+/** Role of the innermost field name that has one. */
 function roleOf(keys: readonly string[]): Role {
   for (let at = keys.length - 1; at >= 0; at--) {
     const role = roleOfKey(keys[at] ?? "")
@@ -305,10 +314,10 @@ function roleOf(keys: readonly string[]): Role {
   return "other"
 }
 
-/** The name of a field as its role is looked up by. */
+/** Normalizes the name of a field to look up its role. */
 export const roleNames = (field: string): string => fold(keyName(clean(field).text))
 
-/** `toAddress`, `To-Address` and `TO_ADDRESS` as one name. */
+/** Normalizes a key: `toAddress`, `To-Address` and `TO_ADDRESS` become one name. */
 export const keyName = (key: string): string =>
   key
     .slice(0, 200)
@@ -318,22 +327,22 @@ export const keyName = (key: string): string =>
     .replace(/^_+|_+$/g, "")
 
 /**
- * What is odd about a call as a whole. The first four say that it could not be read in full, so that no verdict on it is safe;
- * `obscured` says that it runs what cannot be read beforehand, the others that something was hidden and found.
+ * Flags of a call as a whole. The first four say that it could not be read in full, so that no verdict on it is safe; `obscured` that it
+ * runs what cannot be read beforehand, the others that something was hidden and found.
  */
 export type Mark = Words<"too-large too-deep too-many unparsable obscured encoded hidden-characters look-alike">
 
-/** Facts of which a call may have more than it says. `everything`: it runs what shows only when it runs. */
+/** Kinds of facts that may be unresolved. `everything`: the call runs something that is known only when it runs. */
 const openKinds = namesIn(
   "everything recipients hosts network paths changedPaths statements changes amounts environments secrets personal regions controls",
 )
 export type OpenKind = (typeof openKinds)[number]
 
-/** Each unresolved fact with the reason. */
+/** The reason for each unresolved fact. */
 export type OpenFacts = ReadonlyMap<OpenKind, string>
 export type Open = Map<OpenKind, string>
 
-/** Note facts as unresolved. One reason is kept, and always the same one. */
+/** Marks facts as unresolved. Of several reasons the first in alphabetical order is kept, so that the result is always the same. */
 export function open(into: Open, kinds: OpenKind | readonly OpenKind[], why: string): void {
   for (const kind of typeof kinds === "string" ? [kinds] : kinds) {
     const known = into.get(kind)
@@ -341,40 +350,42 @@ export function open(into: Open, kinds: OpenKind | readonly OpenKind[], why: str
   }
 }
 
-/** Note all that is unresolved in a part of a call. */
+/** Marks all facts as unresolved that are so in a part of a call. */
 export function openAll(into: Open, part: OpenFacts): void {
   for (const [kind, why] of part) open(into, kind, why)
 }
 
-/** Marks under which a call was not read in full. */
+/** Marks of a call that was not read in full. */
 export const unreadMarks: readonly Mark[] = ["too-large", "too-deep", "too-many", "unparsable"]
 
-/** Levels of objects, lists and texts within texts that are read; a real call has five. */
+/** Maximum depth of objects, lists and texts within texts; a real call has five levels. */
 const maxDepth = 24
-/** Values read in one call; the largest batch edits have some hundreds. */
+/** Maximum number of values read in one call; the largest batch edits have some hundreds. */
 const maxLeaves = 5_000
-/** Characters read in one call, decoded ones included: as much as the longest answer of a model has (128,000 tokens). */
+/**
+ * Maximum number of characters read in one call, decoded ones included: as many as the longest response of a model has (128,000 tokens).
+ */
 const maxLength = 500_000
-/** Encodings within encodings that are undone. */
+/** Maximum number of encodings within one another that are undone. */
 const maxUnfoldings = 4
-/** Encoded runs of one text that turned out to say something; long names in a program only look like some. */
+/** Maximum number of runs of one text that decode to readable text; long names in a program only look like encodings. */
 const maxRuns = 400
-/** Commands read in one script. */
+/** Maximum number of commands read in one script. */
 export const maxCommands = 500
 export const maxWords = 2_000
-/** Scripts within scripts: `bash -c "$(…)"`. */
+/** Maximum depth of scripts within scripts: `bash -c "$(…)"`. */
 export const maxScriptDepth = 8
-/** Statements read in one SQL text. */
+/** Maximum number of statements read in one SQL text. */
 export const maxStatements = 500
-/** Facts of one kind that go into a judgement; more than that is a fact of its own. */
+/** Maximum number of facts of one kind that policies see; a call with more is marked `too-many`. */
 export const maxFactsPerKind = 256
-/** Characters in which the language of one text is looked for. */
+/** Maximum number of characters of one text in which its language is detected. */
 export const maxLanguageLength = 100_000
 
-/** A list that things are gathered in. */
+/** Creates an empty typed list. */
 export const emptyList = <Item>(): Item[] => []
 
-/** What was gathered, when nothing is added to it any more. */
+/** Read-only type of collected data. */
 export type Finished<Data> = {
   readonly [Name in keyof Data]: Data[Name] extends (infer Item)[]
     ? readonly Item[]

@@ -2,7 +2,7 @@ import { entriesOf, type Words } from "../../message/present.ts"
 import type { Leaf } from "./leaf.ts"
 import { anyWord, wordsOf } from "./words.ts"
 
-/** The way on which a call reaches people. */
+/** Medium by which a call reaches people. */
 type Medium = Words<"email slack teams discord sms chat ticket phone social webhook wiki calendar pager public">
 
 const names: readonly (readonly [Medium, RegExp])[] = entriesOf({
@@ -22,7 +22,7 @@ const names: readonly (readonly [Medium, RegExp])[] = entriesOf({
   public: /^(?:public|publicly|tweet|blog|forum|wordpress|press)$/,
 })
 
-/** Services that are told apart by name: a call by WhatsApp is a chat, and is by WhatsApp. */
+/** Services that policies can name besides their medium: a message by WhatsApp is a chat, and is by WhatsApp. */
 export const services: Readonly<Record<string, readonly string[]>> = {
   chat: ["whatsapp", "telegram", "signal", "mattermost", "zulip", "threema", "wechat", "viber"],
   ticket: ["jira", "zendesk", "servicenow", "freshdesk"],
@@ -34,7 +34,7 @@ const serviceNames: ReadonlyMap<string, string> = new Map([
 ])
 
 const fields = /^(?:channel|via|medium|transport|method|type|service|platform|provider|destination_type|delivery)$/
-/** Addresses of services; a text without one of the signs has none of them, which is sooner seen. */
+/** URLs of services; a text without one of the `signs` has none, which is faster to check. */
 const addresses: readonly (readonly [Medium, signs: readonly string[], RegExp])[] = [
   ["slack", ["slack.com"], /hooks\.slack\.com|slack\.com\/api/],
   ["teams", ["webhook"], /(?:outlook|office)\.(?:office\.)?com\/webhook|webhook\.office\.com/],
@@ -43,7 +43,7 @@ const addresses: readonly (readonly [Medium, signs: readonly string[], RegExp])[
   ["chat", ["telegram"], /api\.telegram\.org/],
 ]
 
-/** The ways on which a call reaches people: as its name says, a field of it, an address that belongs to one. */
+/** Media by which a call reaches people: by the tool's name, by a field, or by a URL of a service. */
 export function mediaOf(
   tool: string,
   leaves: readonly Leaf[],
@@ -73,7 +73,7 @@ export function mediaOf(
 
 const rooms =
   /^(?:channel|channel_?id|channel_?name|channels|room|room_?id|chat_?id|conversation|conversation_?id|space)$/i
-/** The rooms that a call names, each with the sign before its name; an id of a room is no name. */
+/** Chat rooms that a call names, each with `#` before its name; the id of a room is no name. */
 export const roomsOf = (leaves: readonly Leaf[]): ReadonlySet<string> =>
   new Set(
     leaves.flatMap(({ field, folded, role }) => {
@@ -87,7 +87,7 @@ const roomName = /^#[\p{L}\p{N}][\p{L}\p{N}_-]{0,79}$/u
 const bareName = /^(?![cdg][\da-z]{8,12}$)\p{L}[\p{L}\p{N}_-]{0,79}$/u
 const talk = /^(?:message|messages|msg|post|posts|notify|notification|announce|say|reply|comment|broadcast)$/
 
-/** Words for a room that has no brand in its name: `post_message` to `#status`. */
+/** True for a message to a room without a service's name in the tool's: `post_message` to `#status`. */
 function talksInRoom(tool: string, leaves: readonly Leaf[]): boolean {
   const says = wordsOf(tool.slice(0, 200)).some((word) => talk.test(word))
   return leaves.some(

@@ -5,30 +5,30 @@ import words from "./secret-words.json" with { type: "json" }
 import lists from "./words.json" with { type: "json" }
 import { fold, globMatches } from "./words.ts"
 
-/** No system takes a longer path. */
+/** Maximum length of a path in characters; no system accepts a longer one. */
 const maxPath = 4_096
 
 export type Access = "read" | "write" | "delete" | "unknown"
 
 /** A file that a call names. */
 export type PathFact = {
-  /** One spelling for each place: forward slashes, no dots, `~` for a home directory. */
+  /** Normalized path: forward slashes, no dots, `~` for a home directory. */
   readonly path: string
   readonly access: Access
   readonly secret: boolean
   readonly glob: boolean
-  /** Everything below it is meant as well; `secrets` if that is likely to be what is looked for or carried off. */
+  /** Set if everything below it is used as well; `secrets` if secrets there are likely to be searched for or copied. */
   readonly tree?: "files" | "secrets"
-  /** It is given to a program of which nobody has said what it does: it is read, and may be changed. */
+  /** Set if it is given to an unknown program, which reads it and may change it. */
   readonly mayChange?: true
-  /** It is put there anew: what it held before is not looked at. */
+  /** Set if it is created or overwritten: its former content is not read. */
   readonly isFresh?: true
 }
 
 const homes =
   /^(?:\$home|\$\{home\}|%userprofile%|%homepath%|\$env:userprofile|~[a-z_][\w-]*|\/root|\/var\/root|\/home\/[^/*?[]+|\/users\/[^/*?[]+|\/home\/[*?]+|\/users\/[*?]+|[a-z]:\/users\/[^/]+)(?=\/|$)/i
 
-/** A path in one spelling. A way up out of a relative path stays, as `../`. */
+/** Normalizes a path. A way up out of a relative path stays, as `../`. */
 export function normalPath(written: string): string {
   const bare = written
     .trim()
@@ -50,7 +50,7 @@ export function normalPath(written: string): string {
   return joined.replace(homes, "~")
 }
 
-/** Where a path may lead: as written, and for one that climbs out, from the root. */
+/** Places that a path may lead to: as written, and for one that climbs out, from the root too. */
 export function placesOf(path: string): readonly string[] {
   const climbed = /^(?:\.\.\/)+/.exec(path)
   return climbed === null ? [path] : [path, `/${path.slice(climbed[0].length)}`, path.slice(climbed[0].length)]
@@ -66,12 +66,12 @@ export function pathFact(written: string, access: Access): PathFact {
 const pieces = /[^\s"'`<>|;,()=&]+/g
 const rootedWord = /^(?:[/~\\]|\.{1,2}[/\\]|\$\{?home|%\w+%|[a-z]:[/\\]|file:)/i
 
-/** Is a bare word the name of a file that holds secrets? Short words repeat from call to call. */
+/** True if a bare word is the name of a file that holds secrets. Short words are cached, because they repeat from call to call. */
 const isSecretName = (word: string): boolean => isSecretPath(normalPath(word).toLowerCase())
 const isSecretShort = createRecent(isSecretName, 5_000)
 const isSecretWord = (word: string): boolean => (word.length <= 32 ? isSecretShort : isSecretName)(word)
 
-/** Does a word of a text look like a file? */
+/** True if a word of a text looks like a file. */
 function isPathWord(word: string): boolean {
   if (word.length < 2 || /^[a-z][a-z\d+.-]*:\/\//i.test(word) === true)
     return /^file:|^[a-z][a-z\d+.-]*:\/\/file\//i.test(word)
@@ -79,12 +79,12 @@ function isPathWord(word: string): boolean {
   return /[/\\]/.test(word) || isSecretWord(word)
 }
 
-/** The files that a value names: a field for a path is one as a whole, and any other text has some among its words. */
+/** Files that a value names: a field for a path is one as a whole, any other text may have some among its words. */
 function pathsIn({ role, text, value }: Leaf): readonly string[] {
   if (typeof value !== "string" || text === "") return []
   if (role === "path")
     return text.length <= maxPath ? text.split(/[\n;]+|,(?=\s*[/~.])/).filter((one) => one.trim() !== "") : []
-  // Programs say more about their files than their words do.
+  // Programs are read separately, which says more about their files.
   if (role === "code" || role === "sql" || role === "command" || role === "patch") return []
   if (role === "body" || role === "subject" || role === "recipient" || role === "sender") return []
   return (text.match(pieces) ?? [])
@@ -92,14 +92,14 @@ function pathsIn({ role, text, value }: Leaf): readonly string[] {
     .filter(isPathWord)
 }
 
-/** Fields for the folder in which a command is run, or below which a file is. */
+/** Matches fields for the folder in which a command is run, or that contains a file. */
 export const folderField =
   /^(?:cwd|workdir|working_?dir(?:ectory)?|dir|dir_path|directory|folder|(?:\w+_)?(?:root|base|base_?(?:dir|path|folder)|root_?(?:dir|path|folder)|mount))$/
 
-/** What a copy is made of. */
+/** Matches fields for the source of a copy. */
 const sourceField = /^(?:source|src|from|(?:source|src|from)_?(?:path|file|dir|directory|folder))$/
 
-/** The files that a call names outside of shell commands, which say more about them. */
+/** Files that a call names outside of shell commands, which are read separately. */
 export function pathsOf(leaves: readonly Leaf[], access: Access, isCopy = false): readonly PathFact[] {
   const from = leaves.find(({ field }) => folderField.test(field))?.text
   return leaves.flatMap((leaf) =>
@@ -112,18 +112,18 @@ export function pathsOf(leaves: readonly Leaf[], access: Access, isCopy = false)
   )
 }
 
-/** The line of a patch that names a file. */
+/** Matches the line of a patch that names a file. */
 export const patchHeader =
   /^(?:\*\*\* (?:Update|Add|Delete) File: |\*\*\* Move to: |(?:---|\+\+\+) (?:[ab]\/)?|diff --git a\/|rename (?:from|to) )(.+)$/gm
 
-/** The files that a patch changes, as its headers name them. */
+/** Files that a patch changes, as its headers name them. */
 export const patchedFiles = (text: string): readonly string[] =>
   [...text.matchAll(patchHeader)].flatMap(([, path = ""]) => {
     const bare = (path.replace(/\t.*$/, "").split(" b/")[0] ?? "").trim()
     return bare === "" || bare === "/dev/null" ? [] : [bare]
   })
 
-/** What a patch writes into each file: the lines that it adds. */
+/** Text that a patch writes into each file: the lines that it adds. */
 export function patchedTexts(text: string): readonly { readonly path: string; readonly text: string }[] {
   const heads = [...text.matchAll(patchHeader)]
   return heads.flatMap((head, at) => {
@@ -151,7 +151,7 @@ const loginPlaces = anyOf(
   "local/share/(?:keyrings|opencode/auth\\.json|kwalletd)\\S*",
   "(?:bash|zsh|psql|mysql|python|node_repl|rediscli)_?history|histfile",
 )
-/** Directories in which all but the named files are secret. */
+/** Matches secret files by their directory, except the ones named here. */
 const secretPlaces: readonly RegExp[] = [
   /(?:^|\/)\.ssh\/(?!(?:known_hosts|config|authorized_keys)(?:\.old)?$|[^/]*\.pub$)[^/]+/,
   /(?:^|\/)\.(?:gnupg|password-store)\/[^/]+/,
@@ -159,7 +159,7 @@ const secretPlaces: readonly RegExp[] = [
   /(?:^|\/)\.azure\/\w*(?:token|profile|credential)/,
   /(?:^|\/)\.config\/(?:gcloud|gh|hub|doctl|op)\//,
   /(?:^|\/)\.kube\/config/,
-  // Where programs keep what their users log in with.
+  // Files in which programs keep the credentials of their users.
   new RegExp(`(?:^|/)\\.${loginPlaces}`),
   /(?:^|\/)\.docker\/config\.json$/,
   /(?:^|\/)(?:\.mozilla\/firefox|firefox\/profiles|google-chrome|chromium|brave[\w-]*|microsoft-edge|google\/chrome)\/(?:\S*\/)?(?:logins?|key\d|cookies|signons|login data|web data)[\w.]*$/,
@@ -170,16 +170,16 @@ const secretPlaces: readonly RegExp[] = [
   /(?:^|\/)(?:sam|system|security)$(?<=\/config\/\w+)/,
 ]
 
-/** Names that are about secrets and hold none. */
+/** Matches names of files that are about secrets and hold none. */
 const harmless =
   /(?:^|\/)(?:[\w-]*(?:cert|chain|bundle|public)[\w-]*|ca)\.pem$|\.(?:pub|md|rst|html?|tsx?|jsx?|py|go|rs|java|rb|php|cs|c|h|cpp|css|scss|svg|png|test\.\w+)$|(?:^|\/)etc\/passwd$/
 
-/** Secrets that a pattern may stand for. */
+/** Names of secret files that a glob may match. */
 const likely: readonly string[] = lists.secretFiles.names
 
 const likelyPlaces: readonly string[] = lists.secretFiles.paths
 
-/** Does a normal path in small letters hold what only its owner should read: keys, credentials, tokens, password stores? */
+/** True if a normalized path in lower case holds what only its owner should read: keys, credentials, tokens, password stores. */
 function isSecretPath(path: string): boolean {
   const name = path.slice(path.lastIndexOf("/") + 1)
   if (/[*?[]/.test(path)) return isSecretGlob(path, name)
@@ -196,7 +196,7 @@ function isSecretGlob(path: string, name: string): boolean {
   if (secretPlaces.some((place) => place.test(path.replace(/[*?]+/g, "x")))) return true
   if (likelyPlaces.some((place) => path.startsWith(place[0] ?? "") && globMatches(path, place))) return true
   if (!/[*?[]/.test(name)) return secretNames.test(name) && !harmless.test(path)
-  // All files of a common kind in a folder of the project that is named after something else.
+  // All files with a common ending in a folder of the project whose name is harmless.
   if (/^\*+\.(?:json|ya?ml|toml|txt)$/.test(name) && plainFolder.test(path)) return false
   const telling = name.replace(/[^a-z\d]/g, "").length >= 2 || (name.startsWith(".") && name.length > 2)
   return telling && /[*?[]/.test(name) && likely.some((secret) => globMatches(name, secret))

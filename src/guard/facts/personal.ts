@@ -7,11 +7,11 @@ import { anyWord, wordsOf } from "./words.ts"
 
 export type PersonalKind = Words<"ssn card iban phone email passport birth-date national-id account health address">
 
-/** Digits with the signs that people put between them; both ends must be free. */
+/** Matches digits with the separators that people use; nothing may adjoin either end. */
 const numbers = /(?<![\w.-]|\d[ /])\+?\(?\d(?:[\d()]|[ .\-/]{1,3}(?=[\d(])){5,40}(?![\w-])/g
 const iban = /(?<![a-z\d])[a-z]{2}\d{2}(?:[ -]?[a-z\d]{2,4}){3,8}(?![a-z\d])/gi
 
-/** The check digit of a payment card. */
+/** Verifies the check digit of a payment card. */
 function passesLuhn(digits: string): boolean {
   let sum = 0
   for (let at = 0; at < digits.length; at++) {
@@ -22,7 +22,7 @@ function passesLuhn(digits: string): boolean {
   return sum % 10 === 0
 }
 
-/** The check digits of an IBAN. */
+/** Verifies the check digits of an IBAN. */
 function passesIban(text: string): boolean {
   const plain = text.replace(/[ -]/g, "").toUpperCase()
   if (plain.length < 15 || plain.length > 34) return false
@@ -55,15 +55,15 @@ const named: readonly (readonly [PersonalKind, RegExp])[] = namedPatterns({
   iban: [/\biban\b/],
 })
 
-/** A diagnosis by its code in the classification of diseases, beside a word for it. */
+/** Matches the code of a diagnosis (ICD) near a word for it. */
 const diagnosis =
   /\b(?:diagnos\w*|patient\w*|icd(?:-?1[01])?|befund\w*|dx)\b[^\n]{0,80}?\b[a-tv-z]\d{2}(?:\.\d{1,2})?(?![\w-])/
 
 const illnessWays = anyOf(words.illness, `(?:his|her|their|my|your|patient'?s?) ${anyOf(words.ofPatients)}\\b`)
-/** What somebody has or takes, in words that are said of patients. */
+/** Matches phrases about patients: an illness or a medicine. */
 const illness = new RegExp(`\\b${illnessWays}`)
 
-/** A house in a street; each of these has its number. */
+/** Matches a street with a house number. */
 const street = new RegExp(
   anyOf(
     `\\b\\d{1,5}[a-z]? (?:\\p{L}[\\p{L}'.-]{1,24} ){1,3}${anyOf(words.streets)}\\b`,
@@ -72,14 +72,14 @@ const street = new RegExp(
   ),
   "u",
 )
-/** The same where the name of the street ends in what it is: looked at from that end, since any word may be the start of one. */
+/** The same where the type of street is the end of its name. Matched from that end, since any word may be the start of one. */
 const streetInOneWord =
   /(?<=(?<!\p{L})\p{L}{2,30})(?:straße|strasse|str\.|weg|platz|gasse|allee|straat|laan) \d{1,4}[a-z]?\b/u
-/** A house, the code of its town and the town, as most of Europe writes them. */
+/** Matches a house number, postal code and town, as most of Europe writes them. */
 const houseInTown = /\p{L}{2,30}\.? \d{1,4} ?[a-z]?, ?(?:[a-z]{1,2}[ -])?(?:\d{4,5}|\d{2}-\d{3}) \p{L}{3}/u
 const hasStreet = (text: string): boolean => street.test(text) || streetInOneWord.test(text) || houseInTown.test(text)
 
-/** A value of a few words that names a kind of data asks for that data: `{ field: "ssn" }`. */
+/** Maximum length in characters of a value that asks for a kind of data by its name: `{ field: "ssn" }`. */
 const maxNameLength = 60
 
 function kindsOfNumber(written: string, about: string): readonly PersonalKind[] {
@@ -104,17 +104,17 @@ function kindsOfNumber(written: string, about: string): readonly PersonalKind[] 
 const digitWords: readonly string[] = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 const spelled = /\b(?:(?:zero|o(?:h|ne)|t(?:wo|hree)|f(?:our|ive)|s(?:ix|even)|eight|nine)\b[\s,.-]{0,3}){9,19}/g
 
-/** Nine and more digits in words, one after the other, are a number that someone reads out. */
+/** Replaces nine or more digits in words, one after the other, by digits. */
 const spelledDigits = (text: string): string =>
   text.replace(spelled, (run) => {
     const digits = run.match(/[a-z]+/g)?.map((word) => Math.max(0, digitWords.indexOf(word))) ?? []
     return `${digits.join("")} `
   })
 
-/** A number that is said to be somebody's telephone, however short. */
+/** Matches a number that is said to be a telephone number, however short. */
 const telephone =
   /\b(?:tele)?(?:phone|fon|mobile|cell|tel|handy|fax)\b(?: (?:number|no|is))?[.: ]{1,3}\+?\d[\d ()/.-]{5,}/
-/** A name, and the day on which whoever has it was born: nobody else has a date of so long ago beside the name. */
+/** Matches a full name with a date up to 2009, which is a date of birth. */
 const bornOn =
   /\p{Lu}\p{Ll}+ \p{Lu}[\p{L}'-]+,? \(?[*†]?(?:\d{1,2}[./-]\d{1,2}[./-](?:19\d\d|200\d)|(?:19\d\d|200\d)-\d\d-\d\d)(?!\d)/u
 
@@ -133,19 +133,20 @@ function kindsIn({ folded, keys, field, role, text }: Leaf): readonly PersonalKi
   if (hasDigit && bornOn.test(text.slice(0, 100_000))) kinds.push("birth-date")
   const key = field.replaceAll("_", " ")
   const short = folded.length <= maxNameLength && role !== "subject" ? `${key} | ${folded.replaceAll("_", " ")}` : key
-  // A sentence without a digit talks about such data and has none of it.
+  // A sentence without a digit mentions such data and has none of it.
   const isProse = role === "body" && !hasDigit && folded.trim().split(/\s+/, 4).length > 3
   const masked = /[*x•]{2}/.test(folded)
   for (const [kind, pattern] of named) {
     if (masked || folded.trim() === "") continue
     if (pattern.test(isProse ? key : short)) kinds.push(kind)
-    // Named, and followed by something with digits that is no number of the usual form.
-    else if (hasDigit && kind !== "ssn" && kind !== "card" && followed(folded, start, pattern)) kinds.push(kind)
+    // Named, and followed by something with digits in an unusual form.
+    else if (hasDigit && kind !== "ssn" && kind !== "card" && isFollowedByDigits(folded, start, pattern))
+      kinds.push(kind)
   }
   return kinds
 }
 
-function followed(folded: string, start: string, pattern: RegExp): boolean {
+function isFollowedByDigits(folded: string, start: string, pattern: RegExp): boolean {
   const match = pattern.exec(start)
   return (
     match !== null &&
@@ -155,19 +156,19 @@ function followed(folded: string, start: string, pattern: RegExp): boolean {
   )
 }
 
-/** The kinds of personal data that a call carries or asks for by name. */
+/** Kinds of personal data that a call carries or asks for by name. */
 export function personalKinds(leaves: readonly Leaf[]): ReadonlySet<PersonalKind> {
   return new Set(leaves.flatMap(kindsIn))
 }
 
-/** A tool that is named after people hands on what is kept about them. */
+/** True for a tool that is named after people: it passes on data about them. */
 export const tellsOfPeople = (tool: string): boolean =>
   anyWord(
     wordsOf(tool),
     /^(?:customers|users|contacts|patients|employees|members|leads|people|profiles|subscribers|clients|guests|students|candidates|applicants|tenants)$/,
   )
 
-/** A record with somebody's name and how to reach them, that is no address to which the call itself goes. */
+/** True if an object has a name with contact data that is not a recipient of the call. */
 export function hasContacts(leaves: readonly Leaf[]): boolean {
   const named = new Set(
     leaves.flatMap(({ field, group, text }) =>

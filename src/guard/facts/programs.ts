@@ -4,7 +4,7 @@ import { type Action, type Environment, targetEnvironments } from "./action.ts"
 import { finished, newReading, type ProgramReading, type Programs, readFields } from "./call-fields.ts"
 import { codeFacts } from "./code.ts"
 import { changesSomething } from "./command-table.ts"
-import type { Declared } from "./contracts.ts"
+import type { MatchedContract } from "./contracts.ts"
 import { controlsOff, namesControl } from "./controls.ts"
 import { hostOfWord, isSecretUrl } from "./hosts.ts"
 import { type Leaf, open, openAll } from "./leaf.ts"
@@ -32,7 +32,7 @@ const readSqlInto = (reading: ProgramReading, text: string, environments: readon
       open(reading.open, "network", `of a statement it is not known what it does: ${statement.unresolved}`)
     if (environments.length === 0) reading.destructions.push({ kind: "unknown", environments })
   }
-  // A file that is read or written under an address, and what adds to the program itself.
+  // A file that is read or written by URL, and statements that load an extension.
   for (const address of foundIn(text, /\b(?:from|join|copy|attach|to|into)\s+'([a-z][a-z\d+]{1,10}:\/\/[^']+)'/gi)) {
     reading.network = true
     readUrlInto(reading, address)
@@ -42,11 +42,11 @@ const readSqlInto = (reading: ProgramReading, text: string, environments: readon
   for (const path of files) reading.paths.push(pathFact(path, "unknown"))
   if (secretColumns.test(text)) reading.paths.push(secretStore)
   for (const script of scripts) readShellInto(reading, script)
-  // What is switched off may stand in quotes: `audit_trail = 'none'`.
+  // A control that is switched off may be in quotes: `audit_trail = 'none'`.
   if (statements.some(({ writes }) => writes)) for (const control of controlsOff(text)) reading.controlsOff.add(control)
 }
 
-/** Columns that hold what people log in with, among those that a statement shows, and the tables that databases keep them in. */
+/** Matches selected columns that hold credentials, and the tables in which databases keep those. */
 const secretColumns = new RegExp(
   anyOf(
     `\\bselect\\b(?:(?!\\bfrom\\b)[^;']){0,2000}?(?<![\\w.])(?:\\w{1,40}\\.)?(?:\\w{1,20}_?)?${anyOf(words.secretColumns)}(?:_?(?:hash|digest|enc|encrypted|plain|key))?(?=\\s*(?:,|\\bfrom\\b|\\bas\\b|$))`,
@@ -73,7 +73,7 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
   reading.read++
   reading.commands.push(...facts.commands)
   reading.paths.push(...facts.paths)
-  // A file by the folder in which the command is run, where the call says it.
+  // Relative paths are also resolved against the folder of the command, if the call names it.
   if (folder !== undefined && facts.paths.length <= maxPlaced)
     for (const fact of facts.paths)
       if (!/^(?:[/~$]|[a-z]:)/i.test(fact.path))
@@ -124,7 +124,7 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
       if (facts.environments.length === 0) reading.destructions.push({ kind: "unknown", environments: [] })
     }
   }
-  // Some systems begin a query with the table.
+  // Some systems begin a query with `FROM`.
   const statements = facts.sql
     .map(withoutClientCommands)
     .map((one) => (/^\s*from\s/i.test(one.text) ? { ...one, text: `select * ${one.text}` } : one))
@@ -138,7 +138,7 @@ function readShellInto(reading: ProgramReading, text: string, folder?: string): 
 const clientPrograms =
   /\\copy\b[^\n]{0,4000}?\b(?:to|from)\s+program\s+'((?:[^'\n]|'')*)'|^\s*\\(?:!|o\s*\||g\s*\|)\s*(.+)$/gim
 
-/** Lines for the client itself that show things or choose a database, and are no statements. */
+/** Matches lines for the database client itself that show things or choose a database, and are no statements. */
 const clientLines =
   /^[ \t]*\\(?:timing|x|pset|echo|q|conninfo|l|a|t|f|encoding|d\w*\+?|c(?:onnect)?)(?![\w])[ \t]*([^\n;]*)$/gm
 function withoutClientCommands<One extends { readonly text: string; readonly environments: readonly Environment[] }>(
@@ -151,7 +151,7 @@ function withoutClientCommands<One extends { readonly text: string; readonly env
   return { ...one, text: one.text.replace(clientLines, ""), environments: [...one.environments, ...chosen] }
 }
 
-/** Files of one script that are looked up in the folder of the call. */
+/** Maximum number of files of one script that are resolved against the folder of the call. */
 const maxPlaced = 60
 
 function readUrlInto(reading: ProgramReading, url: string): void {
@@ -159,7 +159,7 @@ function readUrlInto(reading: ProgramReading, url: string): void {
   if (host !== undefined) reading.hosts.push({ host, contacted: true, suspect: false })
 }
 
-/** Programs with which whole systems are governed. */
+/** Matches programs that administer whole systems. */
 const clouds =
   /^(?:aws|gcloud|az|kubectl|oc|doctl|oci|ibmcloud|hcloud|linode-cli|okta|cf|flyctl|heroku|gsutil|tailscale|cloudflared|databricks|snow|vault|consul|nomad|argocd|istioctl)\b/
 
@@ -168,14 +168,16 @@ const controlCommands = anyOf(
   "gcloud (?:\\S+ )*?(?:scc|org-policies|access-context-manager|security-policies) [a-z]",
   "az (?:\\S+ )*?(?:security|policy|sentinel|defender) [a-z]|vault (?:audit|auth|policy) ",
 )
-/** Services of clouds that are there to guard: what is changed in one may be a control. */
+/** Matches commands for cloud services that are security controls: what they change may be a control. */
 const controlServices = new RegExp(`^${controlCommands}`)
 
-/** A command by the first word of its name: the second half of a name is no control by itself. Cmdlets are what they say. */
+/**
+ * Cuts a program's name after its first word, because the rest of a name does not name a control. Cmdlets (`Disable-…`) keep theirs.
+ */
 const named = (line: string): string =>
   line.replace(/^(?!(?:disable|stop|remove|set|clear|new|add|enable|uninstall|aa)-)([a-z\d]+)-[\w-]+/, "$1")
 
-/** A command without the message that it records: words for people, up to the next long option. */
+/** Removes the message that a command records: text for people, up to the next long option. */
 const withoutMessage = (line: string): string =>
   /^(?:git (?:commit|tag|merge|notes|stash|revert)|gh (?:pr|issue|release)|jj (?:describe|commit)) /.test(line)
     ? line.replace(/\s(?:-\w*m|-[tb]|--(?:message|title|body|notes))[ =](?:(?!\s--\w).)*/gs, "")
@@ -184,7 +186,7 @@ const withoutMessage = (line: string): string =>
 const isScript = (path: string, content: string): boolean =>
   scriptFile.test(path) || /^#!.*\b(?:ba|z|da|k)?sh\b/.test(content)
 
-/** The shell scripts that a file holds: itself, the recipes of a Makefile, the scripts of a package. */
+/** Shell scripts in a file: the file itself, the recipes of a Makefile, the scripts of a package.json. */
 function scriptsOf(path: string, content: string): readonly string[] {
   if (isScript(path, content)) return [content]
   if (/(?:^|\/)(?:gnu)?makefile$|\.mk$|(?:^|\/)justfile$/i.test(path))
@@ -201,7 +203,7 @@ function scriptsOf(path: string, content: string): readonly string[] {
     .filter((script) => /\s/.test(script))
 }
 
-/** A command quoted in a program may open a secret, whatever runs it. */
+/** Reads the paths of secrets in a text quoted in a program, which may be a command. */
 function readSecretWords(reading: ProgramReading, literal: string): void {
   for (const word of literal.slice(0, 4_000).split(/\s+/)) {
     // Regular expressions look like patterns of names.
@@ -213,7 +215,7 @@ function readSecretWords(reading: ProgramReading, literal: string): void {
 
 const scriptCells = /^\s*%%(?:bash|sh|script|system|sx)\b.*((?:\n(?!\s*%%).*)*)/gm
 
-/** Lines of a notebook that are commands, and not code, as one script: a change of folder holds for those that follow. */
+/** Commands of a notebook (`!ls`, `%cd x`) as one script, because a change of folder applies to those that follow. */
 function notebookScript(code: string): string {
   const lines = code.split("\n").flatMap((line) => {
     const [, bang, verb = "", rest = ""] = /^\s*(?:[\w,. ]+=\s*)?(?:(!{1,2})|%{1,2}(\w+)\s+)(.*)$/.exec(line) ?? []
@@ -226,17 +228,17 @@ function notebookScript(code: string): string {
   return lines.join("\n")
 }
 
-/** Where a program prints what it is given. */
+/** Matches a call that prints, up to its argument. */
 const printing =
   /\b(?:print|pprint|puts|echo|console\.\w+|stdout\.write|stderr\.write|p|die|warn|printf|println)\b[^;\n]{0,300}$/
 const secretVariable =
   /\b(?:os\.environ(?:\.get)?\s*[[(]\s*|os\.getenv\s*\(\s*|process\.env(?:\.|\[)|ENV(?:\.fetch)?\s*[[(]\s*|getenv\s*\(\s*|\$ENV\{|Deno\.env\.get\s*\(\s*)["']?(\w*(?:KEY|SECRET|TOKEN|PASSW|CREDENTIAL|PRIVATE)\w*)/gi
 
-/** A member that is named after a secret, and is not given a value or called. */
+/** Matches a member that is named after a secret, and is neither assigned nor called. */
 const secretMember =
   /\.(?:secret_?key|api_?key|client_?secret|private_?key|passw(?:or)?d|credentials)\b(?!\s*[=(])[^;\n]{0,100}/i
 
-/** What holds many secrets at once, read whole. */
+/** Matches the use of something that holds many secrets, as a whole. */
 const secretHolder = new RegExp(
   anyOf(
     "\\bos\\.environ(?!\\s*[[.])|\\bos\\.environ\\.(?:items|values|copy)\\b|\\bprocess\\.env(?!\\s*[.[])",
@@ -250,7 +252,7 @@ const secretHolder = new RegExp(
   "i",
 )
 
-/** Does a program print the environment, or what a variable for a secret holds? */
+/** True if a program prints the environment, or the value of a variable for a secret. */
 function printsSecrets(code: string): boolean {
   if (secretHolder.test(code)) return true
   if (
@@ -288,7 +290,7 @@ function readCodeInto(reading: ProgramReading, code: string, language = "other")
   const folders = foundIn(code, /\bchdir\s*\(\s*["'`]([^"'`\n]{1,500})["'`]/g)
   if (facts.destructive || (targets.includes("production") && facts.takesAway))
     reading.destructions.push({ kind: "data", environments: targets })
-  // Beside statements, which are read by themselves, a program of which nobody has said that it only looks.
+  // Beside statements, which are read separately, a call that is not known to only look.
   if (targets.includes("production") && facts.acts)
     open(reading.open, "statements", "the program acts on production, and what it does shows only when it runs")
   if (facts.overwrites) reading.destructions.push({ kind: "repository", environments: [] })
@@ -314,12 +316,12 @@ function readCodeInto(reading: ProgramReading, code: string, language = "other")
     if (facts.effects.has("send") && /\s\S+\s/.test(literal)) reading.told.push(literal)
   }
   for (const script of facts.scripts) readShellInto(reading, script)
-  // Line by line, and without texts over several of them: those are what the program is about, and not what it does.
+  // Line by line, and without multi-line strings: those are data of the program, not what it does.
   for (const line of code.replace(/"""[^"]*"""|'''[^']*'''/g, "").split("\n", maxLines))
     for (const control of controlsOff(fold(line.slice(0, 400)))) reading.controlsOff.add(control)
 }
 
-/** Does a program write into files for passing use alone? What it writes into a database or a service is no file. */
+/** True if a program writes only into temporary files or files of the project. A database or a service is neither. */
 const isScratch = (code: string): boolean =>
   !/\.(?:to_sql|to_gbq|write_gbq|put|update|insert|create|patch|set|upsert|merge|save|commit|bulk_\w+)\w*\s*\(/.test(
     code,
@@ -328,7 +330,7 @@ const isScratch = (code: string): boolean =>
     ...code.matchAll(/(?:\.to_\w+|\bopen|\.savefig|\.write_\w+|writeFile\w*)\s*\(\s*(?:[rbfu]?["'`]([^"'`\n]*))?/g),
   ].every(([, file]) => file !== undefined && !/prod/i.test(file) && /^(?:\/tmp\/|(?![/~]|\.\.)[\w./-]+$)/.test(file))
 
-/** Lines of a program in which controls are looked for. */
+/** Maximum number of lines of a program that are searched for controls. */
 const maxLines = 500
 
 const shellTool = /^(?:bash|shell|sh|zsh|terminal|command|cmd|console|powershell|exec|execute|run|process|subprocess)$/
@@ -336,19 +338,19 @@ const sqlTool =
   /^(?:db|sql|database|query|postgres|postgresql|mysql|sqlite|mssql|oracle|snowflake|bigquery|redshift|clickhouse|duckdb|psql)$/
 const codeTool = /^(?:python|ipython|repl|code|javascript|js|node|jupyter|notebook|eval|evaluate|script|interpreter)$/
 
-/** Stores whose commands are calls: `db.users.drop()`. */
+/** Matches document databases, whose commands are function calls: `db.users.drop()`. */
 const documentTool = /^(?:mongo|mongosh|mongodb|couchbase|couchdb|firestore|cosmos)$/
-/** Fields that say which language a program is in, when that is a shell's. */
+/** Matches fields that say which language a program is in. */
 const languageField = /^(?:language|lang|interpreter|runtime|kernel|shell|type)$/
 const shellName = /^\s*(?:bash|sh|zsh|ksh|dash|shell|powershell|pwsh|cmd)\s*$/
 
-/** What such a tool is given is looked for, not run. */
+/** Matches tools that search for their arguments and do not run them. */
 const searchTool = /^(?:search|grep|rg|find|lookup|web|google|websearch|glob)$/
 
-/** `either` is a command in a tool that may run a shell as well as another language. */
+/** Language of a value. `either`: a command for a tool that may run a shell as well as another language. */
 type Kind = "sql" | "shell" | "code" | "either" | "none"
 
-/** Which language a value is to be read in. */
+/** Language in which a value is to be read. */
 function kindOf(leaf: Leaf, tool: readonly string[], runs: boolean, inShell: boolean, hasProgram: boolean): Kind {
   const { role, text, value } = leaf
   if (typeof value !== "string" || text.trim() === "") return "none"
@@ -368,13 +370,13 @@ function kindOf(leaf: Leaf, tool: readonly string[], runs: boolean, inShell: boo
   if (role === "command" && anyWord(tool, documentTool))
     return /(?:command|cmd|script|query)$/.test(leaf.field) ? "either" : "none"
   if (role === "command") return startsLikeSql(text) && looks() ? "sql" : "shell"
-  // A field without a telling name that holds a function is there to be run.
+  // A function in a field whose name says nothing is meant to be run.
   if (role === "other" && /^\s*(?:async\s*)?(?:\([^()]*\)|\w+)\s*=>|^\s*(?:async\s+)?function\b[^(]*\(/.test(text))
     return "code"
   if (!runs) return startsLikeSql(text) && looks() && role !== "body" && role !== "subject" ? "sql" : "none"
   if (role === "path" || role === "url" || role === "environment" || role === "recipient" || role === "region")
     return "none"
-  // What chooses among tests or jobs, and what they are called.
+  // Fields that select tests or jobs, or name them.
   if (
     /^(?:filter|grep|pattern|suite|tests?|test_\w+|spec|name|title|labels?|tags?|reporter|description|match)$/.test(
       leaf.field,
@@ -389,7 +391,7 @@ function kindOf(leaf: Leaf, tool: readonly string[], runs: boolean, inShell: boo
       : "none"
 }
 
-/** The language of a field that a contract names. */
+/** Language of a field whose role a contract declares. */
 const declaredKind = ({ role, value, text }: Leaf): Kind => {
   if (typeof value !== "string" || text.trim() === "") return "none"
   if (role === "command" && startsLikeSql(text) && looksLikeSql(text)) return "sql"
@@ -397,14 +399,14 @@ const declaredKind = ({ role, value, text }: Leaf): Kind => {
 }
 
 /**
- * Read every value in its language, and the fields as what they ask for: what a call does, and what it may do by what is written for later.
- * `later` is absent where nothing is.
+ * Reads every value in its language, and the fields for what they ask: what a call does now, and what files it writes may do `later`.
+ * `later` is undefined if it writes none that could be run.
  */
 export function programsOf(
   tool: string,
   named: ReadonlySet<Action>,
   leaves: readonly Leaf[],
-  declared?: Declared,
+  declared?: MatchedContract,
 ): { readonly now: Programs; readonly later?: Programs } {
   const reading = newReading()
   const words = wordsOf(tool)
@@ -419,23 +421,23 @@ export function programsOf(
     if (kind === "shell" || kind === "either") readShellInto(reading, leaf.text, folder)
     if (kind === "code" || kind === "either") readCodeInto(reading, leaf.text)
     if (leaf.role === "patch") for (const path of patchedFiles(leaf.text)) reading.paths.push(pathFact(path, "write"))
-    // What was decoded may be a command, or a word of one.
+    // Decoded text may be a command, or a word of one.
     if (kind !== "shell" || leaf.encoded) reading.rest.push(leaf)
   }
   readFields(reading, tool, named, leaves)
   return { now: finished(reading), ...present({ later: laterPrograms(reading, named, leaves) }) }
 }
 
-/** Without any of these, a program has no file, mail or production of which a later run would have to be known. */
-const telling = /["'`](?:\/|~)|\.ssh|\.env|secret|credential|passw|smtp|mail|prod|\bkey/i
+/** Matches mentions of files, mail, secrets or production: a written program without one does nothing later that has to be known. */
+const worthReading = /["'`](?:\/|~)|\.ssh|\.env|secret|credential|passw|smtp|mail|prod|\bkey/i
 
-/** Files in JSON that say which commands are run for a project, and the names under which they say it. */
+/** Matches project files that define commands, and the keys under which they define them. */
 const manifest =
   /(?:^|\/)(?:package|composer|tasks|launch|settings|settings\.local|devcontainer|deno|\.mcp|mcp|turbo|nx|lerna)\.jsonc?$|(?:^|\/)(?:Pipfile|pyproject\.toml)$/i
 const manifestScripts = /^(?:scripts?|tasks?|commands?|hooks?|\w+_?commands?|program)$/
 
-/** Ways in which programs are written not to check who they talk to. */
-const checksOff = new RegExp(
+/** Matches ways to switch off the verification of TLS or of host keys in a program. */
+const verificationOff = new RegExp(
   anyOf(
     "\\brejectUnauthorized[\"']?\\s*[:=]\\s*false\\b|\\bInsecureSkipVerify\\s*[:=]\\s*true\\b",
     "\\bverify\\s*=\\s*False\\b|\\bCERT_NONE\\b|\\bcheck_hostname\\s*=\\s*False\\b",
@@ -448,7 +450,9 @@ const checksOff = new RegExp(
 const configures =
   /\.(?:go|java|kt|rs|cs|swift|c|cc|cpp|h|tsx|jsx|ya?ml|toml|json|ini|conf|cfg|properties|npmrc)$|(?:^|\/)\.(?:npmrc|env[\w.]*|gitconfig)$/i
 
-/** What the files that a call writes would do when they are run. Programs are read for files, mail and data, and not for the network. */
+/**
+ * Reads what the files that a call writes would do when they are run. Programs are read for files, mail and data, and not for the network.
+ */
 function laterPrograms(
   reading: ProgramReading,
   named: ReadonlySet<Action>,
@@ -461,7 +465,7 @@ function laterPrograms(
   const write = (into: readonly string[], text: string): void => {
     const held = into.flatMap((path) => scriptsOf(path, text))
     if (held.length > 0) scripts.push(...held)
-    else if (into.some((path) => codeFile.test(path)) && telling.test(text)) code.push(text)
+    else if (into.some((path) => codeFile.test(path)) && worthReading.test(text)) code.push(text)
   }
   const isManifest = paths.some((path) => manifest.test(path))
   for (const { role, text, keys, field, value } of leaves) {
@@ -469,7 +473,7 @@ function laterPrograms(
     if (isManifest && typeof value === "string" && keys.some((key) => manifestScripts.test(key))) scripts.push(text)
     if (role === "body" && !/^(?:old|search|before)/.test(field)) {
       write(paths, text)
-      if (paths.some((path) => codeFile.test(path) || configures.test(path)) && checksOff.test(text))
+      if (paths.some((path) => codeFile.test(path) || configures.test(path)) && verificationOff.test(text))
         controls.push("encryption")
     }
     if (role === "patch" || role === "body") for (const file of patchedTexts(text)) write([file.path], file.text)

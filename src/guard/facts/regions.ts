@@ -10,7 +10,7 @@ const azureRegions = anyOf(
   "(?:east|southeast)asia|westcentralus",
 )
 const codes: readonly RegExp[] = [
-  // AWS and those who copied it, with or without the zone's letter.
+  // AWS and services with the same scheme, with or without the letter of the zone.
   new RegExp(
     `(?<![a-z\\d])((?:us|eu|ap|sa|ca|me|af|il|cn|mx|us-gov|us-iso)[-_ ]${side}[-_ ]\\d)[a-f]?(?![a-z\\d])`,
     "g",
@@ -21,17 +21,17 @@ const codes: readonly RegExp[] = [
   new RegExp(`(?<![a-z\\d])(${azureRegions}\\d?)(?![a-z\\d])`, "g"),
 ]
 
-/** All of them name a side; a long text without one is not searched for each. */
+/** Every region name contains one of these; a long text without one is not searched further. */
 const anySide = /north|south|east|west|central/
 const minSearched = 200
 
-/** Where a provider's own names for places lead. */
+/** Regions by the names that providers have for their locations. */
 const places: Readonly<Record<string, string>> = lists.regions.places
 
 const shortCodes = /(?<![a-z\d])(us|eu|ap|sa|ca)(e|w|c|n|s|ne|se|nw|sw)(\d)(?![a-z\d])/g
 const sides: Readonly<Record<string, string>> = lists.regions.sides
 
-/** One spelling for a region: `US_West_2a` is `us-west-2`. */
+/** Normalizes the name of a region: `US_West_2a` becomes `us-west-2`. */
 export const regionName = (written: string): string => {
   const text = written
     .trim()
@@ -42,16 +42,16 @@ export const regionName = (written: string): string => {
     : text
 }
 
-/** Fields for a place of any kind: what they say is a region if it is the name of one. */
+/** Matches fields for a location of any kind: their value is a region if it is the name of one. */
 const placeField = /^(?:where|place|site|area|geo|geography|in|at)$/
 const isPlace = (folded: string): boolean =>
   Object.hasOwn(places, folded.trim().replace(/^(?:n\.|north|northern) /, ""))
 
-/** The regions that a call names; a field for one counts whatever it says. */
+/** Regions that a call names; a field for a region counts whatever its value. */
 export function regionsOf(leaves: readonly Leaf[]): readonly string[] {
   return leaves.flatMap(({ role: said, field, folded: written }) => {
     const role = said === "other" && placeField.test(field) && isPlace(written) ? "region" : said
-    // A shell joins what quotes part.
+    // A shell joins pieces that are split by quotes.
     const folded = role === "command" ? written.replace(/["'\\]/g, "") : written
     if (role === "body" || role === "subject" || role === "sender" || role === "recipient") return []
     const isNamed = folded.length < minSearched || anySide.test(folded)

@@ -7,10 +7,10 @@ import type { PathFact } from "./paths.ts"
 import words from "./secret-words.json" with { type: "json" }
 import { anyWord, fold, runsIn, signSet } from "./words.ts"
 
-/** What stands between the name of a secret and its value. */
-const isGiven = `["']?\\s{0,3}(?:[:=]|is\\s{0,3}:|is(?=\\s{1,3}\\S{0,40}\\d))\\s{0,3}["']?`
+/** Pattern between the name of a secret and its value. */
+const assignment = `["']?\\s{0,3}(?:[:=]|is\\s{0,3}:|is(?=\\s{1,3}\\S{0,40}\\d))\\s{0,3}["']?`
 
-/** Kinds of secrets that show by their shape; where a sign is named, a text without it has none of that kind. */
+/** Kinds of secrets with a pattern for each; a text without the `sign` cannot match. */
 const shapes: readonly (readonly [kind: string, shape: RegExp, sign?: string])[] = [
   ["private-key", /-----BEGIN [A-Z ]{0,30}PRIVATE KEY/, "-----BEGIN"],
   ["aws-key", /\b(?:AKIA|ASIA|AROA|AIDA)[A-Z2-7]{16}\b/],
@@ -28,32 +28,32 @@ const shapes: readonly (readonly [kind: string, shape: RegExp, sign?: string])[]
   [
     "password",
     new RegExp(
-      `(?<![A-Za-z])${anyOf(words.namesOfSecrets)}${isGiven}(?!${anyOf(words.noSecrets)})(?![\\w.?]+[[(])[^\\s"',;]{6,}`,
+      `(?<![A-Za-z])${anyOf(words.namesOfSecrets)}${assignment}(?!${anyOf(words.noSecrets)})(?![\\w.?]+[[(])[^\\s"',;]{6,}`,
       "i",
     ),
   ],
 ]
 
 const pieces = /(["'`])\s{0,4}\+\s{0,4}["'`]/
-/** A password that is told in a sentence: a word of letters and digits right behind the word for it. */
-const spoken =
+/** Matches a password in a sentence: a word of letters and digits right after the word for it. */
+const passwordInSentence =
   /\b(?:password|passwort|passwd|pwd|passphrase|kennwort|mot de passe|contrase[nñ]a)[\s:]{1,3}["'`]?(?=\S*\d)(?=\S*[A-Z])(?=\S*[a-z])[^\s"'`,;]{8,}/
 
 const secretKey =
   /(?:^|_)(?:password|passwd|pwd|passphrase|secret|token|api_?key|access_?key|private_?key|client_secret|credentials?|auth)(?:_|$)/
 
-/** Bits of surprise in each sign of a word: random keys have more than four, names and paths fewer. */
+/** Entropy of a word in bits per character: random keys have more than four, names and paths fewer. */
 function entropyOf(word: string): number {
   const counts = new Map<string, number>()
   for (const sign of word) counts.set(sign, (counts.get(sign) ?? 0) + 1)
   return [...counts.values()].reduce((sum, count) => sum - (count / word.length) * Math.log2(count / word.length), 0)
 }
 
-/** Words so long and so random that they are keys; a hash in small hexadecimal digits is more often a commit. */
+/** True for a word so random that it is a key; a hash in lower-case hexadecimal is more often a commit. */
 const isRandom = (word: string): boolean =>
   /\d/.test(word) && /[A-Z]/.test(word) && /[a-z]/.test(word) && entropyOf(word) > 4.2 && !isOfWords(word)
 
-/** Names and paths are put together of words, `Featured_log/November_2016`; a key has hardly any in it. */
+/** True for a name or path made of words, such as `Featured_log/November_2016`; a key has hardly any in it. */
 function isOfWords(name: string): boolean {
   const letters = name.replace(/[^A-Za-z]/g, "").length
   const inWords = (name.match(/[A-Z]?[a-z]{3,}/g) ?? [])
@@ -63,7 +63,7 @@ function isOfWords(name: string): boolean {
 }
 
 const keySigns = signSet(/[\w+/=-]/)
-/** A key is so long, and among so many long words one is found. */
+/** Minimum and maximum length of a key in characters, and maximum number of long words examined. */
 const [minKey, maxKey, maxLongWords] = [32, 200, 200]
 
 const longWordsIn = (text: string): readonly string[] =>
@@ -74,19 +74,19 @@ const longWordsIn = (text: string): readonly string[] =>
 
 function kindsIn({ text, field, value }: Leaf): readonly string[] {
   if (text.length < 6 || typeof value !== "string") return []
-  // A program may put a key together of pieces.
+  // A program may concatenate a key.
   const whole = pieces.test(text) ? text.replace(new RegExp(pieces, "g"), "") : text
   const kinds = shapes
     .filter(([, shape, sign]) => (sign === undefined || whole.includes(sign)) && shape.test(whole))
     .map(([kind]) => kind)
-  if (spoken.test(whole)) kinds.push("password")
+  if (passwordInSentence.test(whole)) kinds.push("password")
   if (secretKey.test(field) && !/\s/.test(text) && text.length >= 8 && entropyOf(text.slice(0, 200)) > 2.5)
     kinds.push("password")
   if (kinds.length === 0 && longWordsIn(text).some(isRandom)) kinds.push("random-key")
   return kinds
 }
 
-/** The kinds of secrets whose very values a call carries. */
+/** Kinds of secrets whose values a call contains. */
 export const secretKinds = (leaves: readonly Leaf[]): ReadonlySet<string> => new Set(leaves.flatMap(kindsIn))
 
 const storeWays = anyOf(
@@ -95,10 +95,12 @@ const storeWays = anyOf(
   `${anyOf(words.hosters)} (?:\\S+ )?(?:env|variables|vars)(?:[: ](?:pull|get|list|ls|download|export))?(?: |$)`,
   `(?!(?:kubectl|oc) )(?:\\S+ ){1,4}${anyOf(words.showing)}[- ](?:\\S+[- ])?${anyOf(words.secretNouns)}(?: |$)`,
 )
-/** Commands that print what a store of secrets holds. */
+/** Matches commands that print the content of a store of secrets. */
 const secretStores = new RegExp(`^${storeWays}`)
-/** A sub-command that is named after a secret tells or makes one, whatever the program; scripts of a project have names of their own. */
-const tellsSecret = (name: string, words: readonly string[]): boolean => {
+/**
+ * True for a sub-command named after a secret: it shows or creates one, whatever the program. Scripts of a project have names of their own.
+ */
+const showsSecret = (name: string, words: readonly string[]): boolean => {
   if (/^docker-credential-/.test(name)) return true
   if (/^(?:get|read|show|export|reveal|fetch|unprotect|find)-\w*(?:secret|credential|password|vaultkey)/.test(name))
     return true
@@ -109,25 +111,25 @@ const tellsSecret = (name: string, words: readonly string[]): boolean => {
     /^(?:(?:\w+:)?(?:token|tokens|password|passwords|credentials?)|login:ci)$/.test(fold(word)),
   )
 }
-/** What stands for a store of secrets that is no file. */
+/** Path fact that stands for a store of secrets that is not a file. */
 export const secretStore: PathFact = { path: "secret-store", access: "read", secret: true, glob: false }
 
-/** Does a command print what a store of secrets holds? Options may stand before the sub-command: `terraform -chdir=x output`. */
+/** True if a command prints the content of a store of secrets. Options may stand before the sub-command: `terraform -chdir=x output`. */
 export function opensSecret(name: string, words: readonly string[], line: string): boolean {
   const direct = [
     line,
     line.replace(/^(\S+)(?: --?[\w-]+(?:=\S*)?)+(?= )/, "$1"),
     line.replace(/^(\S+)(?: --?[\w-]+(?:=\S*| (?!-)\S+))+(?= )/, "$1"),
   ]
-  // Columns of a list that show names and dates alone.
+  // Columns of a list that show only names and dates.
   if (/^(?:kubectl|oc) .*-o[ =]?(?:custom-columns|jsonpath)/.test(line) && !/(?<!meta)data\b/.test(line)) return false
-  return anyWord(direct, secretStores) || tellsSecret(name, words) || words.some(isSecretUrl)
+  return anyWord(direct, secretStores) || showsSecret(name, words) || words.some(isSecretUrl)
 }
 
 const secretVariable =
   /\$\{?(?!\w*(?:public|_file|_path|_name|_id\b))\w*(?:api_?key|secret|token|passw(?:or)?d|credential|private_?key)\w*\b/i
 
-/** Is a variable for a secret printed, and not handed to another program or into a file? */
+/** True if a variable for a secret is printed, and not piped to a program or written to a file. */
 export const printsSecret = (text: string): boolean =>
   text
     .slice(0, 100_000)

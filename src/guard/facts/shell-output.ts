@@ -3,16 +3,16 @@ import { anyOf } from "../../language/word-lists.ts"
 import words from "./command-words.json" with { type: "json" }
 import { anyWord } from "./words.ts"
 
-/** Stands in a word for a short value that names no file, host or command: a number, a date, the name of this machine. */
+/** Placeholder in a word for a short value that names no file, host or command: a number, a date, the name of this machine. */
 export const shortPart = "\u0003"
 
-/** Programs that print settings for the shell that runs them. */
+/** Matches programs that print settings for the shell that runs them. */
 const printsSettings = new RegExp(`^${anyOf(words.printsSettings)}`)
 
-/** Longer output is not computed and counts as unknown. */
+/** Maximum length of output in characters; longer output counts as unknown. */
 const maxPrinted = 200_000
 
-/** What a command prints, where that follows from its words and its input alone: `echo`, `printf`, filters that decode. */
+/** Computes what a command prints where that follows from its words and its input alone: `echo`, `printf`, filters that decode. */
 export function outputOf(words: readonly string[], given: readonly string[], piped: boolean): string | undefined {
   const [name = "", ...rest] = words
   if (printsSettings.test(words.join(" "))) return ""
@@ -81,14 +81,14 @@ function filtered(name: string, words: readonly string[], input: string): string
   if (name === "tr" && operands.length === 2 && !has(/^-/))
     return translated(input, operands[0] ?? "", operands[1] ?? "")
   if (name === "tr" && has(/^-\w*d/) && operands.length === 1) {
-    const gone = new Set(members(operands[0] ?? ""))
+    const gone = new Set(charactersOf(operands[0] ?? ""))
     return [...input].filter((sign) => !gone.has(sign)).join("")
   }
   return undefined
 }
 
-/** The characters of a set in the notation of `tr`. */
-function members(set: string): readonly string[] {
+/** Characters of a set in the notation of `tr`. */
+function charactersOf(set: string): readonly string[] {
   const plain = [...unescaped(set.replace(/^\[(.*)\]$/, "$1"))]
   const found: string[] = []
   for (let at = 0; at < plain.length; at++) {
@@ -108,14 +108,14 @@ function members(set: string): readonly string[] {
 
 function translated(text: string, from: string, to: string): string | undefined {
   if (from.includes("[:") || to.includes("[:")) return undefined
-  const [sources, targets] = [members(from), members(to)]
+  const [sources, targets] = [charactersOf(from), charactersOf(to)]
   const table = new Map(sources.map((sign, at) => [sign, targets[Math.min(at, targets.length - 1)] ?? ""]))
   return [...text].map((sign) => table.get(sign) ?? sign).join("")
 }
 
 const escapes: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", "\\": "\\", e: "\u001b", "0": "" }
 
-/** The escapes of `printf` and `echo -e`. */
+/** Replaces the escapes of `printf` and `echo -e`. */
 const unescaped = (text: string): string =>
   text.replace(
     /\\(?:x([\da-fA-F]{1,2})|u([\da-fA-F]{1,4})|U([\da-fA-F]{1,8})|0?([0-7]{1,3})|(.))/gs,
@@ -129,7 +129,7 @@ const unescaped = (text: string): string =>
 
 const codePoint = (code: number): string => (code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : "")
 
-/** A format with its values; used again for as long as values are left, as `printf` does. */
+/** Applies a format to its values, again and again while values remain, as `printf` does. */
 function formatted(format: string, values: readonly string[]): string {
   const rest = [...values]
   let printed = ""
@@ -145,12 +145,12 @@ function formatted(format: string, values: readonly string[]): string {
   return printed
 }
 
-/** Programs that print some of the lines that they are fed. */
+/** Matches programs that print some of the lines of their input. */
 const linePrograms = /^(?:head|tail|sort|uniq|grep|egrep|fgrep|rg|cat|tee|shuf|tac)$/
 
 /**
- * Patterns that stand for the names of files that a command prints, or passes on from those that it is fed: `find src -name "*.ts"`
- * prints `src/**\/*.ts`. Absent where it may print anything else.
+ * Patterns for the file names that a command prints, or passes on from its input: `find src -name "*.ts"` prints `src/**\/*.ts`. Undefined
+ * if it may print anything else.
  */
 export function listedBy(words: readonly string[], fed: readonly string[] | undefined): readonly string[] | undefined {
   const [name = "", ...rest] = words
@@ -179,7 +179,7 @@ export function listedBy(words: readonly string[], fed: readonly string[] | unde
   }
 }
 
-/** Where `find` looks, and the patterns of names that it looks for. */
+/** Folders that `find` searches, and the patterns of names that it searches for. */
 export function foundBy(words: readonly string[]): {
   readonly roots: readonly string[]
   readonly names: readonly string[]

@@ -26,26 +26,26 @@ import {
   wordValues,
 } from "./shell-words.ts"
 
-/** One command of a script with what it reads and writes. A part that is known only when it runs is `unknownPart` in its words. */
+/** One command of a script with what it reads and writes. In its words, `unknownPart` stands for a part that is known only when it runs. */
 export type ShellCommand = {
   readonly words: readonly string[]
   readonly writesTo: readonly string[]
   readonly readsFrom: readonly string[]
-  /** Text handed to it: a here-document, or what a command before it in the pipe prints. */
+  /** Text on its standard input: a here-document, or what a command before it in the pipe prints. */
   readonly given: readonly string[]
-  /** It reads what another command prints, and nobody knows what that is. */
+  /** True if it reads the output of another command, and that is not known. */
   readonly piped: boolean
   readonly prints?: string
-  /** Patterns of the names of files that it prints, and of those that are handed to it. */
+  /** Patterns of the file names that it prints (`lists`), and of those on its standard input (`fed`). */
   readonly lists?: readonly string[]
   readonly fed?: readonly string[]
-  /** Variables that are set for it alone. */
+  /** Variables set for this command alone. */
   readonly sets: ReadonlyMap<string, readonly string[]>
 }
 
 type ShellScript = {
   readonly commands: readonly ShellCommand[]
-  /** The text is no script in the grammar of a POSIX shell or bash, so that a shell may read it in another way. */
+  /** True if the parser for POSIX shell and bash rejects the text, so that a shell may read it in another way. */
   readonly unparsed: boolean
   readonly tooMany: boolean
 }
@@ -55,17 +55,17 @@ type Walk = Scope & {
   readonly functions: Map<string, CommandNode | undefined>
   /** Values of `$1` and so on, if they are known. */
   arguments: readonly string[] | undefined
-  /** What is assigned here may not be assigned when it runs. */
+  /** Above 0 inside a branch or loop: what is assigned there may not be assigned when it runs. */
   conditional: number
   depth: number
   unparsed: boolean
   tooMany: boolean
 }
 
-/** Paths of Windows are no escapes. */
+/** Matches Windows paths, in which a backslash is no escape. */
 const windowsPath = /(?<![\w\\])(?:[A-Za-z]:|%\w+%|\$env:\w+|\$HOME|~|\.{1,2})\\[^\s"';|&<>()]*/gi
 
-/** The commands of a script, those within substitutions, functions, loops and here-documents included. Never throws. */
+/** Reads the commands of a script, including those in substitutions, functions and loops. Never throws. */
 export function readScript(text: string, names: ReadonlyMap<string, readonly string[]>): ShellScript {
   const walk: Walk = {
     commands: [],
@@ -79,7 +79,7 @@ export function readScript(text: string, names: ReadonlyMap<string, readonly str
     tooMany: false,
   }
   const readable = text.includes("\\") ? text.replace(windowsPath, (path) => path.replaceAll("\\", "/")) : text
-  // An assignment of PowerShell.
+  // A PowerShell assignment of an environment variable.
   readParsed(
     walk,
     parsed(readable.includes("$env:") ? readable.replace(/(^|[;\n]\s*)\$env:(\w+)\s*=\s*/gi, "$1$2=") : readable),
@@ -87,7 +87,7 @@ export function readScript(text: string, names: ReadonlyMap<string, readonly str
   return { commands: walk.commands, unparsed: walk.unparsed, tooMany: walk.tooMany }
 }
 
-/** The parser looks for the end of each open brace anew: a script with more open braces than this is not read, as it would take too long. */
+/** Maximum number of open braces in a script that is parsed: the parser searches for the end of each one from the start. */
 const maxOpenBraces = 300
 
 function hasManyOpenBraces(text: string): boolean {
@@ -135,7 +135,7 @@ function readStatement(walk: Walk, { command }: Statement): void {
 
 type Input = { readonly given: readonly string[]; readonly piped: boolean; readonly fed?: readonly string[] }
 
-/** What a command passes on: its text, if that is known, and names of files, if it prints some. */
+/** What a command prints: its text, if that is known, and the file names in it, if it prints some. */
 type Output = { readonly prints?: string; readonly lists?: readonly string[] }
 const noInput: Input = { given: [], piped: false }
 
@@ -152,7 +152,7 @@ function readPipeline(walk: Walk, node: PipelineNode): void {
   }
 }
 
-/** Read one command, simple or compound; what it prints, if that is known. */
+/** Reads one command, simple or compound; returns what it prints, if that is known. */
 function readNode(walk: Walk, node: CommandNode, input: Input): Output {
   if (walk.depth > 4 * maxScriptDepth) {
     walk.tooMany = true
@@ -172,7 +172,7 @@ function readKind(walk: Walk, node: CommandNode, input: Input): Output | undefin
       const targets = redirectsOf(walk, node.redirects)
       const given = targets.given.length > 0 ? { given: targets.given, piped: false } : input
       const printed = readNode(walk, node.command, given)
-      // What the whole writes is written by a command without a name.
+      // Redirections of a compound command are recorded as a command without a name.
       if (targets.writesTo.length + targets.readsFrom.length > 0)
         walk.commands.push({ words: [], ...targets, piped: false, sets: new Map(), ...printed })
       return printed
@@ -220,7 +220,7 @@ function readKind(walk: Walk, node: CommandNode, input: Input): Output | undefin
       return undefined
     case "ArithmeticCommand":
       readArithmetic(walk, node.expression)
-      // Two words side by side are no calculation: simpler shells read two brackets as one in another.
+      // Two words side by side are no arithmetic: simpler shells read `((` as two nested subshells.
       if (/[\w)\]]\s+[\w.~/$"']/.test(node.body)) readParsed(walk, parsed(node.body))
       return undefined
   }
@@ -234,7 +234,7 @@ function readConditional(walk: Walk, lists: readonly List[], input: Input): void
   walk.conditional--
 }
 
-/** Read commands one after another; what a single one prints. */
+/** Reads commands one after another; returns what a single one prints. */
 function readList(walk: Walk, statements: readonly Statement[], input: Input): Output | undefined {
   const [only] = statements
   if (
@@ -244,7 +244,7 @@ function readList(walk: Walk, statements: readonly Statement[], input: Input): O
     only.command.type !== "Pipeline"
   )
     return readNode(walk, only.command, input)
-  // The first that reads gets what is handed in: all may.
+  // Any of the commands may read the input, so all of them get it.
   const from = walk.commands.length
   for (const statement of statements) readStatement(walk, statement)
   if (input.given.length > 0 || input.piped)
@@ -287,7 +287,9 @@ function readCommand(walk: Walk, command: Command, input: Input): Output | undef
   return targets.writesTo.length > 0 ? { prints: "" } : printed
 }
 
-/** A name that may be one of several commands, as opposed to one that is split into a command with its words. */
+/**
+ * True if a variable as the program name has several values, each of them another command, rather than one value that is split into words.
+ */
 const isAlternative = (walk: Walk, { parts = [] }: Word): boolean =>
   parts.some((part) => part.type === "BraceExpansion") === false &&
   parts.some((part) => nameOf(part) !== undefined && (walk.names.get(nameOf(part) ?? "")?.length ?? 0) > 1)
@@ -320,7 +322,7 @@ function assign(walk: Walk, name: string, values: readonly string[], append = fa
   } else walk.names.set(name, limited(walk.conditional > 0 ? [...before, ...values] : values))
 }
 
-/** Commands that give variables a value that nobody knows, and `set --`, whose values are known. */
+/** Applies commands that set variables to unknown values, and `set --`, whose values are known. */
 function setByCommand(walk: Walk, words: readonly string[], fed: readonly string[] | undefined): void {
   const [name = ""] = words
   if (name === "read" || name === "mapfile" || name === "readarray" || name === "getopts")
@@ -334,7 +336,7 @@ function callFunction(walk: Walk, words: readonly string[], input: Input): void 
   if (body === undefined) return
   const outer = walk.arguments
   walk.arguments = words.slice(1)
-  // A function that calls itself is read once.
+  // Removed meanwhile, so that a recursive function is read once.
   walk.functions.delete(name)
   readNode(walk, body, input)
   walk.functions.set(name, body)
@@ -375,7 +377,7 @@ const processesIn = (word: Word | undefined): boolean =>
 const hereText = (walk: Walk, { text, parts }: HereDocBody): string =>
   parts === undefined ? text : (combine(walk, parts, true)[0] ?? "")
 
-/** Read the commands of a substitution; what it prints, or that nobody knows. */
+/** Reads the commands of a substitution; returns what it prints, or `unknownPart`. */
 function substitution(walk: Walk, script: ParsedScript | undefined): string {
   if (script === undefined || walk.depth > maxScriptDepth * 2) {
     walk.tooMany = true
@@ -385,7 +387,7 @@ function substitution(walk: Walk, script: ParsedScript | undefined): string {
   const from = walk.commands.length
   readParsed(walk, script)
   walk.depth--
-  // A pipe's last command prints what the whole prints.
+  // A pipe prints what its last command prints.
   const last = walk.commands.at(-1)
   const printed = script.commands.length === 1 && walk.commands.length > from ? last : undefined
   return (printed?.prints ?? printed?.lists?.join(" ") ?? unknownPart).replace(/\n+$/, "")

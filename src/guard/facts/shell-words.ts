@@ -2,10 +2,10 @@ import type { ArithmeticExpression, ParameterExpansionPart, ParsedScript, TestEx
 import { shortPart } from "./shell-output.ts"
 import { expandBraces } from "./words.ts"
 
-/** Stands in a word for a part that is known only when the call runs: a variable, what another command prints. */
+/** Placeholder in a word for a part that is known only when the call runs: a variable, what another command prints. */
 export const unknownPart = "\u0001"
 
-/** A word as a pattern, in which what is known only when it runs may be anything. */
+/** Converts a word to a pattern with `*` for each part that is not known. */
 export const asPattern = (word: string): string => word.replaceAll(unknownPart, "*").replaceAll(shortPart, "*")
 
 /** What the words of a script depend on. */
@@ -13,20 +13,20 @@ export type Scope = {
   readonly names: Map<string, readonly string[]>
   /** Values of `$1` and so on, if they are known. */
   readonly arguments: readonly string[] | undefined
-  /** Read the commands of a substitution; what it prints, or `unknownPart`. */
+  /** Reads the commands of a substitution; returns what it prints, or `unknownPart`. */
   readonly substitute: (script: ParsedScript | undefined) => string
 }
 
-/** Values that one variable or word may have; more than that is unknown. */
+/** Maximum number of values of one variable or word; with more, it counts as unknown. */
 const maxValues = 64
 
 export const limited = (values: readonly string[]): readonly string[] =>
   values.length > maxValues ? [unknownPart] : [...new Set(values)]
 
-/** A blank that splits a word in two, because it came out of a variable without quotes. */
+/** Marks a blank that splits a word in two, because it came from a variable without quotes. */
 const split = "\u0002"
 
-/** The words that one word of a script becomes: its values, split at blanks that came out of variables. */
+/** The words that one word of a script expands to: its values, split at blanks that came from variables. */
 export function wordValues(scope: Scope, word: Word): readonly string[] {
   return limited(
     wordTexts(scope, word.parts, word, false).flatMap((text) => (text.includes(split) ? splitWords(text) : [text])),
@@ -40,7 +40,7 @@ export function wordTexts(scope: Scope, parts: Word["parts"], { value }: Word, w
   return combine(scope, parts, whole)
 }
 
-/** All texts that parts make together. `whole`: what stands there is one word, whatever is in it. */
+/** All texts that the parts can make together. `whole`: they are inside quotes, so that blanks do not split them. */
 export function combine(scope: Scope, parts: readonly WordPart[], whole: boolean): readonly string[] {
   let texts: readonly string[] = [""]
   for (const part of parts) {
@@ -81,11 +81,11 @@ function partValues(scope: Scope, part: WordPart, whole: boolean): readonly stri
   }
 }
 
-/** A value without quotes is split at its blanks. */
+/** Marks the blanks of a value without quotes as word breaks. */
 const unquoted = (values: readonly string[], whole: boolean): readonly string[] =>
   whole ? values : values.map((value) => value.replace(/\s+/g, split))
 
-/** Names whose values are no secret and lead nowhere else: they stay in the word for whoever reads paths, or stand for anything short. */
+/** Variables with harmless values: the first kind stays in the word for those who read paths, the second stands for a short value. */
 const kept = /^(?:HOME|PWD|OLDPWD|TMPDIR|USERPROFILE)$/
 const shortValues = /^(?:RANDOM|SECONDS|LINENO|UID|EUID|PPID|HOSTNAME|USER|LOGNAME|[?$!#-])$/
 
@@ -133,13 +133,13 @@ function expansion(scope: Scope, { parameter, prefix, operation, index }: Parame
   }
   if (operation.type === "CaseModification")
     return values.map((value) => (operation.operator.includes("^") ? value.toUpperCase() : value.toLowerCase()))
-  // A beginning or an end is taken away: what is left is a part of it.
+  // `${name#…}` and `${name%…}` remove a part of the value.
   return operation.type === "Remove"
     ? values.map((value) => removed(value, operation.operator, operation.operand.value))
     : [unknownPart]
 }
 
-/** What is left of a value when a plain text, or all up to a sign, is taken off one end. */
+/** Removes a prefix or suffix: a plain text, or everything up to a character. */
 function removed(value: string, operator: string, pattern: string): string {
   const fromStart = operator.startsWith("#")
   const long = operator.length > 1

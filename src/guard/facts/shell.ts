@@ -35,19 +35,19 @@ import { opensSecret, printsSecret, secretStore } from "./secrets.ts"
 import { asPattern, unknownPart } from "./shell-words.ts"
 import { anyWord, fold } from "./words.ts"
 
-/** One command of a script, taken out of what wraps it. */
+/** One command of a script, without the wrapper programs around it. */
 export type CommandFact = {
   readonly name: string
   /** The command with its words, as one line. */
   readonly line: string
   readonly effects: ReadonlySet<Effect>
-  /** What a program that is no interpreter is given to read. */
+  /** Standard input of a program that is no interpreter, if it is known. */
   readonly fed?: string
-  /** All that it changes are files of this machine, none of which is named after production. */
+  /** True if it changes only files of this machine, none of which is named after production. */
   readonly isLocal?: boolean
 }
 
-/** Something that is taken away for good, and where. */
+/** What is destroyed, and in which environments. */
 export type Destruction = { readonly kind: string; readonly environments: readonly Environment[] }
 
 type Reading = ReturnType<typeof newReading>
@@ -58,35 +58,35 @@ const newReading = () => ({
   hosts: emptyList<string>(),
   destructions: emptyList<Destruction>(),
   environments: emptyList<Environment>(),
-  /** Addresses handed to a mail program. */
+  /** Addresses given to a mail program. */
   mailed: emptyList<string>(),
-  /** Texts that its commands send, for whoever reads them. */
+  /** Texts that its commands send to people. */
   told: emptyList<string>(),
   open: new Map<OpenKind, string>(),
-  /** Where commands act that do not say so, as one before them has chosen. */
+  /** Environment of commands that do not name one, as an earlier command selected it. */
   selected: emptyList<Environment>(),
 })
 
-/** What a script does, and what of it is to be read by others: statements, programs, and the files that it writes. */
+/** Reads what a script does, and what others have to read in turn: statements, programs, and the files that it writes. */
 export function shellFacts(text: string) {
   const run = runOf(text)
   const reading = newReading()
   openAll(reading.open, run.unresolved)
   for (const command of run.commands) readCommand(reading, command)
   readEnvironmentDump(reading, run)
-  // A builder that is given a file which the script has just written does what stands there.
+  // A build tool that is given a file which the script has written runs what is in it.
   const isWritten = (word: string): boolean => run.files.has(word.replace(/^-{1,2}[\w-]*=?/, "")) || run.files.has(word)
   for (const { name, words } of run.commands)
     if (runsGivenFile.test(name) && words.slice(1).some(isWritten))
       open(reading.open, "everything", `${name} runs a file that was written before, and what that does is not known`)
-  // What a script writes as source and has built or tested is run.
+  // Source files that a script writes and then builds or tests are run.
   const builds = run.commands.some(({ name }) => building.test(name))
   const sources = [...run.files].flatMap(([path, source]): readonly RunCode[] =>
     builds && source !== undefined && sourceFile.test(path) ? [{ language: "other", text: source }] : [],
   )
   if (printsSecret(text)) reading.paths.push(secretStore)
   const sql = run.sql.map((one) => ({ text: one.text, environments: environmentsOf(one.by) }))
-  /** What it writes into the settings of a system, each as the place and what is written there. */
+  /** What it writes into system settings, each as the path and the content. */
   const settings = [...run.files].flatMap(([path, text]) => {
     if (/^\/(?:sys|proc|etc)\//.test(path)) return [`${path} ${text ?? ""}`]
     return path.startsWith("/var/log/") ? [`overwrite ${path}`] : []
@@ -100,7 +100,7 @@ const building = new RegExp(`^${anyOf(words.builders)}$`)
 const sourceFile =
   /\.(?:go|rs|java|kt|kts|c|cc|cpp|cxx|h|hpp|cs|swift|scala|hs|zig|ts|tsx|mts|js|jsx|mjs|cjs|py|rb|php)$/i
 
-/** The environment is full of keys, and goes where the network leads. */
+/** Reads secrets that leave by the network or are searched for in a dump of the environment, which is full of keys. */
 function readEnvironmentDump(reading: Reading, { commands }: RunScript): void {
   const dumps = reading.commands.some(({ line }) =>
     /^(?:printenv|env|set|export -p|declare -[px]+|export|typeset -p)$/.test(line),
@@ -120,7 +120,7 @@ function readEnvironmentDump(reading: Reading, { commands }: RunScript): void {
     open(reading.open, "personal", "what it sends is in a file, or comes from another command")
 }
 
-/** Is what a command sends not in its words: a file that it uploads, or what another command prints? */
+/** True if what a command sends is not in its words: a file that it uploads, or what another command prints. */
 const sendsData = ({ name, words, piped, readsFrom }: RunCommand): boolean => {
   if (!isSending(name, words)) return false
   const isFed = piped || readsFrom.length > 0
@@ -143,13 +143,13 @@ const isSending = (name: string, words: readonly string[]): boolean =>
   (/^(?:curl|wget|http|https|xh)$/.test(name) &&
     anyWord(words, /^-[a-zA-Z]*[dFT]$|^--(?:data|form|upload|json|post|body)/))
 
-/** A word as commands are recognized by; only short options mean another thing in capitals. */
+/** Normalizes a word to recognize commands; capitals are kept only in short options, where they have a meaning. */
 const plainWord = (word: string): string => {
   const known = asPattern(word)
   return /^-[\w.=-]*$/.test(known) && !known.startsWith("--") ? known : fold(known)
 }
 
-/** A command as one line; of git, its verb comes first, whatever options stand before it. */
+/** A command as one line; for git, the options before its verb are dropped. */
 function lineOf(name: string, words: readonly string[]): string {
   if (name !== "git" && name !== "hub") return [name, ...words.map(plainWord)].join(" ")
   const own = fromOperand(words, /^(?:-[cC]|--(?:git-dir|work-tree|namespace|exec-path))$/)
@@ -169,7 +169,7 @@ function readCommand(reading: Reading, command: RunCommand): void {
             effect === "network" ||
             effect === "privilege" ||
             effect === "read" ||
-            // What is fetched to be run once is fetched all the same; what npx runs is most often there.
+            // A package fetched to be run once counts as an install; what npx runs is usually installed already.
             (effect === "install" &&
               (/^(?:uvx|pipx)$/.test(name) ||
                 /^\S+ (?:.* )?(?:-y|--yes|create-\S+|\S+@(?:latest|next|\d)\S*)(?= |$)/.test(line))),
@@ -181,7 +181,7 @@ function readCommand(reading: Reading, command: RunCommand): void {
   if (around.some((wrapper) => /^(?:sudo|doas|chroot|su|nsenter|runuser)$/.test(wrapper))) effects.add("privilege")
   if (name === "tee" && words.every((word) => /^-|^\/dev\/(?:null|std\w+|tty)$/.test(word))) effects.delete("write")
   const named = environmentsOf(command)
-  const isHere = command.places.length === 0 && around.every((wrapper) => staysHere.test(wrapper))
+  const isHere = command.places.length === 0 && around.every((wrapper) => localWrappers.test(wrapper))
   const isLocal = isHere && (!changesSomething(effects) || (localChange.test(name) && !named.includes("production")))
   if (writesTo.some((to) => !/^\/dev\/(?:null|std\w+|tty|fd\/\d+)$/.test(to) && to !== "")) effects.add("write")
   if (command.words.length === 0 && writesTo.length + readsFrom.length === 0) return
@@ -196,7 +196,7 @@ function readCommand(reading: Reading, command: RunCommand): void {
     line: line.slice(0, 4_000),
     effects,
     isLocal: isLocal && !isPlace,
-    ...present({ fed: fedTo(command) }),
+    ...present({ fed: inputOf(command) }),
   })
   reading.environments.push(...named)
   readDestructions(reading, command, line, environments)
@@ -210,7 +210,7 @@ function readCommand(reading: Reading, command: RunCommand): void {
     )
   readUnknownEffects(reading, command, effects)
   readFiles(reading, command, effects)
-  readReached(reading, command, words, effects)
+  readReachedHosts(reading, command, words, effects)
   if (opensSecret(name, words, line)) reading.paths.push(secretStore)
   if (effects.has("send") && words.some(isPaymentUrl)) effects.add("pay")
   readMail(reading, command, words, line, effects)
@@ -223,14 +223,14 @@ function readCommand(reading: Reading, command: RunCommand): void {
   readPayment(reading, name, words, effects)
 }
 
-/** The hosts that a command reaches: by its words, by a proxy, by a file that is a connection. */
-function readReached(reading: Reading, command: RunCommand, words: readonly string[], effects: Set<Effect>): void {
+/** Reads the hosts that a command reaches: by its words, by a proxy, by a file that is a connection. */
+function readReachedHosts(reading: Reading, command: RunCommand, words: readonly string[], effects: Set<Effect>): void {
   const { name, writesTo, readsFrom } = command
   if (effects.has("network") || effects.has("install")) readHosts(reading, command, words)
   else if (!wordless.test(name) && (effects.has("unknown") || effects.has("execute")))
     for (const word of words)
       if (/^[a-z][a-z\d+.-]*:\/\/[^/]/i.test(word)) readHost(reading, word, { name, before: "", isFirst: false })
-  // A proxy is who is really called.
+  // With a proxy, the proxy is the host that is contacted.
   for (const [key, values] of command.sets)
     if (/_proxy$/i.test(key)) for (const value of values) readHost(reading, value, { name, before: "", isFirst: false })
   for (const word of words) {
@@ -245,22 +245,23 @@ function readReached(reading: Reading, command: RunCommand, words: readonly stri
   }
 }
 
-const fedTo = ({ name, given }: RunCommand): string | undefined =>
+const inputOf = ({ name, given }: RunCommand): string | undefined =>
   given.length === 0 ||
   /^(?:cat|tee|\w*sh|python[\d.]*|node|ruby|perl|php|psql|mysql|sqlite3|mail\w*|git|curl|jq|grep|sed|awk)$/.test(name)
     ? undefined
     : given.join(" ").slice(0, 2_000)
 
-/** Wrappers that run a command on this machine. */
-const staysHere = /^(?:sudo|env|nohup|time|timeout|nice|ionice|stdbuf|bash|sh|zsh|dash|ksh|xargs|find|fd|trap|eval)$/
-/** Programs that change files of this machine and nothing else. */
+/** Matches wrappers that run a command on this machine. */
+const localWrappers =
+  /^(?:sudo|env|nohup|time|timeout|nice|ionice|stdbuf|bash|sh|zsh|dash|ksh|xargs|find|fd|trap|eval)$/
+/** Matches programs that change files of this machine and nothing else. */
 const localChange =
   /^(?:cp|mv|rm|rmdir|unlink|touch|mkdir|mktemp|tee|truncate|ln|chmod|g?sed|awk|gawk|sort|split|csplit|tar|gzip|gunzip|zip|unzip|bzip2|xz|zstd|patch|dos2unix|sponge)$/
 
-/** Texts of one command whose language is looked for. */
+/** Maximum number of texts of one command whose language is detected. */
 const maxTold = 50
 
-/** What a command takes away by its own words, by options of git or by what it posts. */
+/** Reads what a command destroys, by its words, by options of git or by a GraphQL mutation in it. */
 function readDestructions(
   reading: Reading,
   command: RunCommand,
@@ -272,7 +273,7 @@ function readDestructions(
   const isDry = isDryRun(name, words)
   for (const [kind, pattern] of destructions)
     if (!isDry && pattern.test(line.slice(0, 2_000))) reading.destructions.push({ kind, environments })
-  // What comes through the pipe is taken away with all that is in it.
+  // Items that come through a pipe are deleted with everything in them.
   if (command.piped && /^(?:remove-item|ri|del|erase)$/.test(name))
     reading.destructions.push({ kind: "files", environments })
   for (const word of words)
@@ -280,14 +281,14 @@ function readDestructions(
       for (const kind of mutationsIn(word.replaceAll('\\"', '"')).flatMap((one) => destroyedBy(one) ?? []))
         reading.destructions.push({ kind, environments })
   if (name === "git") readGitOptions(reading, words, line)
-  if (name === "git" && (deletesRefs.test(line) || !looksOnly.test(line)) && isSharedRepository(command))
+  if (name === "git" && (deletesRefs.test(line) || !readOnlyGit.test(line)) && isSharedRepository(command))
     reading.destructions.push({ kind: "repository", environments })
 }
 
-/** Programs that change the accounts and settings of the system, which are files in one place. */
+/** Matches programs that change the accounts and settings of the system, whose files are in one place. */
 const systemFiles = new RegExp(`^${anyOf(words.systemFiles)}$`)
 
-/** What options of git set for one command, as if they had been set before it; and a push of which not all words are known. */
+/** Reads `-c` options of git as if they had been configured before, and a push whose words are not all known. */
 function readGitOptions(reading: Reading, words: readonly string[], line: string): void {
   for (const [at, word] of words.entries()) {
     const [, key = "", value = ""] = words[at - 1] === "-c" ? (/^([^=]+)=(.*)$/s.exec(word) ?? []) : []
@@ -300,30 +301,33 @@ function readGitOptions(reading: Reading, words: readonly string[], line: string
   open(reading.open, "statements", "what git pushes, and how, is known only when it runs")
 }
 
-/** What git tells without a change to anything that it keeps. */
-const looksOnly = new RegExp(`^git(?: --?\\S+)*${anyOf(` ${anyOf(words.gitLooks)}(?= |$)`, "$")}`)
+/** Matches git commands that change nothing. */
+const readOnlyGit = new RegExp(`^git(?: --?\\S+)*${anyOf(` ${anyOf(words.gitLooks)}(?= |$)`, "$")}`)
 
-/** Is a command run where others have their repository: over there, or in one without a working folder? */
+/** True if git runs in a shared repository: over ssh, or in a bare one (`x.git`). */
 const isSharedRepository = ({ around, directory = "", words }: RunCommand): boolean =>
   around.includes("ssh") ||
   [directory, ...words].some((word) => /[\w-]\.git\/?$/.test(word) && !/^[a-z+]+:\/\/|@/.test(word))
 
-/** A shell or an interpreter that is given its program in its words: that is read by itself. */
+/** True for a shell or an interpreter with its program in its words: that program is read separately. */
 const isInline = (name: string, words: readonly string[]): boolean =>
   /^(?:\w*sh|cmd|python[\d.]*|node|nodejs|bun|deno|ruby|perl|php|lua|rscript|osascript|julia|pwsh|powershell)$/.test(
     name,
   ) && anyWord(words, /^(?:-\w*[ceEpr]|--(?:eval|print|command)|-command|\/c|eval)$/i)
 
-const takesAway = new RegExp(
+const deletingWords = new RegExp(
   anyOf(`(?:^|[\\s_:-])${anyOf(words.takesAway)}(?:[\\s_:-]|$)`, "-X ?delete|--clean\\b|\\bdown\\b.*-v\\b|--delete\\b"),
   "i",
 )
 
-/** Sub-commands that carry something over a network. */
-const reachesOut =
+/** Matches sub-commands that transfer something over a network. */
+const networkSubcommands =
   /\s(?:upload|download|push|pull|publish|sync|deploy|fetch|clone|connect|send|login|share|tunnel|expose|submit|export-to|mirror)\s/
 
-/** What acts on production and is not known to look may destroy something there; by its words it surely does. */
+/**
+ * Reads commands that act on production and are not known to only look: they may destroy something, and a word for deleting says that they
+ * do.
+ */
 function readProductionActs(
   reading: Reading,
   line: string,
@@ -334,27 +338,27 @@ function readProductionActs(
     (["unknown", "deploy", "delete", "send", "execute"] as const).some((effect) => effects.has(effect)) ||
     (effects.has("network") && effects.has("write"))
   const isFile = /^(?:rm|rmdir|unlink|del|rd|shred|remove-item|ri|find|git)\b/.test(line)
-  if (effects.has("unknown") && reachesOut.test(` ${line.split(" ", 6).slice(1).join(" ")} `))
+  if (effects.has("unknown") && networkSubcommands.test(` ${line.split(" ", 6).slice(1).join(" ")} `))
     open(reading.open, "hosts", "nobody has said which host it reaches")
-  // A program that nobody has told of, with a word for taking away where programs have their sub-commands.
+  // An unknown program with a word for deleting in the place of a sub-command.
   const subcommand = line
     .split(" ", 5)
     .slice(1)
     .filter((word) => !word.startsWith("-"))
     .slice(0, 3)
     .join(" ")
-  if (effects.has("unknown") && takesAway.test(` ${subcommand} `) && !isBuild(line)) {
+  if (effects.has("unknown") && deletingWords.test(` ${subcommand} `) && !isBuild(line)) {
     open(reading.open, "statements", "it takes something away, and nobody has said what")
     reading.destructions.push({ kind: "unknown", environments })
   }
   if (!environments.includes("production") || !acts || isFile || isBuild(line)) return
-  if (takesAway.test(line)) reading.destructions.push({ kind: "infrastructure", environments })
+  if (deletingWords.test(line)) reading.destructions.push({ kind: "infrastructure", environments })
   else open(reading.open, "statements", "it acts on production, and nobody has said what it does")
 }
 
 const namesSecret = /secret|credential|passw(?:or)?d|private.?key|api.?key|keychain|keystore/i
 
-/** Programs that nobody has told of may change something or use the network; so may a file that is run. */
+/** Marks facts as unresolved for unknown programs, which may change something or use the network, and for files that are run. */
 function readUnknownEffects({ open: into }: Reading, { name, words }: RunCommand, effects: Set<Effect>): void {
   if (effects.has("unknown")) {
     open(into, ["changes", "network", "hosts"], `what ${name} does is not known`)

@@ -1,13 +1,13 @@
 import { isObject } from "../../wire/json.ts"
 
-/** One statement as PostgreSQL's own grammar reads it: an object with one name, such as `DeleteStmt`. */
+/** One statement as PostgreSQL's own grammar parses it: an object with one key, such as `DeleteStmt`. */
 export type SqlNode = Readonly<Record<string, unknown>>
 
 type Parse = (text: string) => unknown
 
 let loaded: { readonly parse: Parse | undefined } | undefined
 
-/** The statements of a text, or nothing where the grammar does not take it or is not installed. Loaded at first use, and once. */
+/** Parses the statements of a text; undefined if the grammar rejects it or is not installed. The grammar is loaded once, at first use. */
 export function parseSql(text: string): readonly SqlNode[] | undefined {
   loaded ??= { parse: loadGrammar() }
   if (loaded.parse === undefined || text.trim() === "") return undefined
@@ -16,17 +16,17 @@ export function parseSql(text: string): readonly SqlNode[] | undefined {
     const statements = isObject(tree) && Array.isArray(tree.stmts) ? tree.stmts : []
     return statements.flatMap((one: unknown) => (isObject(one) && isObject(one.stmt) ? [one.stmt] : []))
   } catch {
-    // Not in the grammar: the caller says what it makes of that.
+    // Not in the grammar: the caller decides what that means.
     return undefined
   }
 }
 
 /**
- * The library of the grammar is loaded by promises, and a verdict is given at once. In a context of its own whose microtasks run before
- * the call returns, and with a module that is compiled on the spot, it is there when the call returns.
+ * Loads the grammar synchronously, although its library loads asynchronously: verdicts are synchronous. The library runs in a context whose
+ * microtasks are run before the call returns, and its WebAssembly module is compiled synchronously.
  */
 function loadGrammar(): Parse | undefined {
-  // Where there is no Node, there is no such grammar.
+  // The grammar needs Node.
   const builtIn = globalThis.process?.getBuiltinModule
   if (builtIn === undefined) return undefined
   const { compileFunction, createContext, runInContext } = builtIn("node:vm")
@@ -48,7 +48,7 @@ function loadGrammar(): Parse | undefined {
     return module.exports
   }
   const library = load("index.cjs")
-  // The microtasks of the context run once more.
+  // Runs the remaining microtasks of the context.
   runInContext("0", context)
   const parse = isObject(library) ? library.parseSync : undefined
   return typeof parse === "function" ? (text) => parse(text) : undefined

@@ -11,9 +11,9 @@ export type SqlFact = {
   readonly verb: string
   readonly targets: readonly string[]
   readonly writes: boolean
-  /** Takes away data or structure. */
+  /** True if it removes data or structure. */
   readonly destructive: boolean
-  /** Changes rows without saying which. */
+  /** True if it changes rows without a condition that limits them. */
   readonly unbounded: boolean
   /** Why it may do more than is known: it runs a text or a function that is not in it. */
   readonly unresolved?: string
@@ -21,28 +21,28 @@ export type SqlFact = {
 
 const newReading = () => ({
   statements: emptyList<SqlFact>(),
-  /** Commands that the server hands to a shell, and files that it reads or writes. */
+  /** Commands that the server passes to a shell, and files that it reads or writes. */
   scripts: emptyList<string>(),
   files: emptyList<string>(),
   tooMany: false,
 })
 type Reading = ReturnType<typeof newReading>
 
-/** MySQL runs what stands in a comment that begins with an exclamation mark. */
-const opened = (text: string): string =>
+/** Unwraps comments that begin with an exclamation mark: MySQL runs their content. */
+const withMysqlComments = (text: string): string =>
   text.includes("/*!") ? text.replace(/\/\*!\d{0,6}([^*]{0,2000})\*\//g, " $1 ") : text
 
-/** Signs that other systems read otherwise than PostgreSQL: what they would make of it counts as well. */
+/** Matches characters that other systems read differently from PostgreSQL: their reading counts as well. */
 const ambiguous = /\\|--\S|`|\/\*!|#|\[/
 
-/** What a text of SQL does, in PostgreSQL's own grammar, and in the words of other systems where they differ from it. */
+/** Reads what a text of SQL does, with PostgreSQL's own grammar, and word by word for systems that differ from it. */
 export function sqlFacts(text: string): Finished<Reading> {
   const reading = newReading()
   readText(reading, text, 0)
   return reading
 }
 
-/** Comments within comments that are read: for each that is never closed the grammar goes through all that follows it. */
+/** Maximum depth of nested comments: for each comment that is never closed the grammar scans all that follows it. */
 const maxOpenComments = 50
 
 function hasManyOpenComments(text: string): boolean {
@@ -63,24 +63,24 @@ function readText(reading: Reading, text: string, depth: number): void {
     reading.tooMany = true
     return
   }
-  // A text put together from quoted pieces is read as a whole.
-  const joined = opened(text).replace(/'\s{0,20}(?:\|\||\+)\s{0,20}'/g, "")
+  // Joins a text that is concatenated from literals.
+  const joined = withMysqlComments(text).replace(/'\s{0,20}(?:\|\||\+)\s{0,20}'/g, "")
   const short = shortened(joined)
   if (short.length > maxSql) {
     reading.tooMany = true
     return
   }
   const tree = parseSql(short)
-  const odd = ambiguous.test(joined) || joined !== text
+  const isAmbiguous = ambiguous.test(joined) || joined !== text
   if (tree !== undefined) for (const node of tree.slice(0, maxStatements)) readTree(reading, node, depth)
-  if (tree === undefined || odd) readWords(reading, joined, depth, tree !== undefined)
+  if (tree === undefined || isAmbiguous) readWords(reading, joined, depth, tree !== undefined)
   if ((tree?.length ?? 0) > maxStatements || reading.statements.length > maxStatements) reading.tooMany = true
 }
 
-/** Characters without long quoted texts that the grammar is given at once: it takes half a millisecond for each thousand. */
+/** Maximum length passed to the grammar in characters, without long literals: it takes half a millisecond for each thousand. */
 const maxSql = 100_000
 
-/** Long quoted texts are cut: the grammar takes as long for a letter to a friend as for a statement. */
+/** Cuts long literals, on which the grammar spends as much time as on a statement. */
 function shortened(text: string): string {
   if (text.length < 2_000 || /[\\$]/.test(text)) return text
   return text.replace(/'(?:[^']|'')*'|"[^"]*"|--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|[^'"/-]+|./gs, (piece) =>
@@ -88,12 +88,12 @@ function shortened(text: string): string {
   )
 }
 
-// As the grammar reads it
+// Reading by the grammar
 
 const reading = wordSet(...lists.sql.reading)
 const dropping = wordSet(...lists.sql.dropping)
-/** Settings of a session that change what it may do or what is recorded of it. */
-const powers = /role|authorization|replication|^log|audit|row_security|read_only|bin_log|sql_log/i
+/** Matches settings of a session that change what it may do or what is recorded of it. */
+const sensitiveSettings = /role|authorization|replication|^log|audit|row_security|read_only|bin_log|sql_log/i
 
 const verbNames: Readonly<Record<string, string>> = {
   DropdbStmt: "drop",
@@ -117,7 +117,7 @@ type Found = {
   readonly calls: Set<string>
 }
 
-/** All statements, tables and functions of a tree, those of sub-queries included. */
+/** Collects all statements, tables and functions of a tree, including those of subqueries. */
 function find(found: Found, node: unknown): void {
   if (Array.isArray(node)) {
     for (const one of node) find(found, one)
@@ -138,7 +138,7 @@ function find(found: Found, node: unknown): void {
   }
 }
 
-/** The names of a list of names. */
+/** Collects the texts of all name nodes in a tree. */
 function textsIn(node: unknown): readonly string[] {
   if (Array.isArray(node)) return node.flatMap(textsIn)
   if (!isObject(node)) return []
@@ -159,7 +159,7 @@ function readTree(into: Reading, node: SqlNode, depth: number): void {
   }
   const kinds = [...found.kinds.keys()]
   const all = (...names: readonly string[]): readonly SqlNode[] => names.flatMap((name) => found.kinds.get(name) ?? [])
-  const settings = all("VariableSetStmt").filter(({ name }) => powers.test(String(name)))
+  const settings = all("VariableSetStmt").filter(({ name }) => sensitiveSettings.test(String(name)))
   const selectsInto = all("SelectStmt").some(({ intoClause }) => intoClause !== undefined)
   const unbounded = all("DeleteStmt", "UpdateStmt").some(isUnbounded)
   const alters = droppingParts.test(JSON.stringify(all("AlterTableStmt")))
@@ -181,19 +181,19 @@ function readTree(into: Reading, node: SqlNode, depth: number): void {
     unbounded,
     ...present({ unresolved: unresolvedIn(found) }),
   })
-  // What a function or a block holds is a program of its own; its text is read for the statements in it.
+  // The body of a function or a block is a program of its own; its text is searched for statements.
   for (const inner of all("DoStmt", "CreateFunctionStmt"))
     for (const text of textsIn(inner)) if (looksLikeSql(text)) readWords(into, text, depth + 1, false)
 }
 
-/** What an altered table loses. */
+/** Matches commands of `ALTER TABLE` that remove or disable something. */
 const droppingParts = /"AT_(?:Drop(?:Column|Constraint|Inherit|NotNull)?|Disable\w+|DetachPartition)"/
 
-/** Functions that read or write a file of the server. */
+/** Matches functions that read or write a file of the server. */
 const fileFunctions =
   /^(?:pg_read_(?:binary_)?file|pg_ls_dir|pg_stat_file|pg_file_\w+|lo_import|lo_export|load_file|readfile|writefile|load_extension|read_(?:csv|json|parquet|text|blob|ndjson)\w*|(?:csv|parquet|file)_scan)$/i
 
-/** How functions begin that only compute or tell. */
+/** Matches beginnings of the names of functions that only compute or read. */
 const harmlessFunctions = new RegExp(`^${anyOf(lists.sql.harmlessFunctions)}`)
 
 function unresolvedIn({ kinds, calls }: Found): string | undefined {
@@ -206,7 +206,7 @@ function unresolvedIn({ kinds, calls }: Found): string | undefined {
   return strange === undefined ? undefined : `it calls the function ${strange}`
 }
 
-/** No condition, or one that every row meets. */
+/** True if there is no condition, or one that every row meets. */
 const isUnbounded = ({ whereClause }: SqlNode): boolean => whereClause === undefined || isAlways(whereClause)
 
 function isAlways(node: unknown): boolean {
@@ -228,10 +228,10 @@ function isAlways(node: unknown): boolean {
 
 const bare = (node: unknown): string => JSON.stringify(node ?? null).replace(/"location":\d+/g, "")
 
-/** Functions that look and change nothing, by their names in the usual systems. */
+/** Functions that only read, by their names in the usual systems. */
 const functions = wordSet(...lists.sql.functions)
 
-// In words, for systems whose grammar is another
+// Reading word by word, for systems with another grammar
 
 const changing = wordSet(...lists.sql.changing)
 const looking = wordSet(...lists.sql.looking)
@@ -258,13 +258,13 @@ function targetsOf(words: readonly string[]): readonly string[] {
   return [...targets]
 }
 
-/** A word that changes something, wherever it stands: behind `WITH`, behind `EXPLAIN ANALYZE`, in a block. */
+/** Words that change something, wherever they stand: after `WITH`, after `EXPLAIN ANALYZE`, in a block. */
 function changesIn(words: readonly string[]): readonly string[] {
   return words.filter((word, at) => {
     if (!changing.has(word)) return false
     if (at === 0 || (words[at - 1] === "then" && /^(?:delete|update|insert)$/.test(word))) return true
     const after = words[at + 1] ?? ""
-    // `FOR UPDATE`, `ON DELETE`, `replace(x)`, `GRANT SELECT, DELETE ON`: said, not done.
+    // `FOR UPDATE`, `ON DELETE`, `replace(x)`, `GRANT SELECT, DELETE ON`: mentioned, not done.
     if (/^(?:for|on|or|,|no|key|\.)$/.test(words[at - 1] ?? "") || after === "(") return false
     return /^(?:delete (?:from|\w)|insert \w+|drop \w+|truncate \w+|alter \w+|update [\p{L}_]\S*|merge \w+|create \w+|replace into|load data)$/u.test(
       `${word} ${after}`,
@@ -274,7 +274,7 @@ function changesIn(words: readonly string[]): readonly string[] {
 
 type Statement = { readonly words: readonly string[]; readonly strings: readonly string[] }
 
-/** What the words of a text say. `known`: the grammar has read it too, so that only what is worse counts. */
+/** Reads a text word by word. `known`: the grammar has read it too, so only statements that are worse count. */
 function readWords(into: Reading, text: string, depth: number, known: boolean): void {
   for (const statement of statementsOf(text)) {
     if (into.statements.length > maxStatements) {
@@ -296,7 +296,7 @@ function readWords(into: Reading, text: string, depth: number, known: boolean): 
   }
 }
 
-/** A table that takes the place of another takes its rows away; one of the session alone does not. */
+/** Matches statements that replace a table, which removes its rows; not for a temporary table, which only the session has. */
 const replacesTable =
   /^create or replace (?:(?:transient|external|dynamic|hybrid) )?table\b|^(?:insert overwrite|load data (?:\S+ ){0,6}overwrite)\b/
 
@@ -317,11 +317,11 @@ function factOfWords({ words, strings }: Statement): SqlFact {
     destructive:
       anyWord(changes, /^(?:drop|truncate|delete|purge)$/) || alters || flush || isWhole || replacesTable.test(line),
     unbounded: isWhole,
-    ...present({ unresolved: openIn(verb, words, strings, looks) }),
+    ...present({ unresolved: unresolvedInWords(verb, words, strings, looks) }),
   }
 }
 
-function openIn(
+function unresolvedInWords(
   verb: string,
   words: readonly string[],
   strings: readonly string[],
@@ -343,7 +343,7 @@ function openIn(
   return strange === undefined ? undefined : `it calls the function ${strange}`
 }
 
-/** `WHERE 1=1`, `WHERE true` and no `WHERE` at all leave nothing out. */
+/** True for `WHERE 1=1`, `WHERE true`, or no `WHERE` and no `LIMIT`. */
 function isUnboundedLine(words: readonly string[]): boolean {
   const where = words.lastIndexOf("where")
   if (where < 0) return !words.includes("limit")
@@ -351,7 +351,7 @@ function isUnboundedLine(words: readonly string[]): boolean {
   return /^(?:\(? ?)?(?:true|1|not false|(\d+) = \1|' = ')(?: |$)/.test(rest) && !/ and /.test(` ${rest} `)
 }
 
-/** What stands before a bracket and is no function that has to be known. */
+/** Matches words before a parenthesis that are not calls of a function. */
 const notCalls = new RegExp(`^${anyOf(lists.sql.notCalls)}$`)
 
 const statementShapes = anyOf(
@@ -367,22 +367,27 @@ const statementShapes = anyOf(
 const shape = new RegExp(`\\b${statementShapes}`, "i")
 
 export const looksLikeSql = (text: string): boolean =>
-  shape.test(opened(text.slice(0, 200_000)).replace(/\/\*[^*]{0,200}\*\/|\s+/g, " "))
+  shape.test(withMysqlComments(text.slice(0, 200_000)).replace(/\/\*[^*]{0,200}\*\/|\s+/g, " "))
 
-/** Is the first word one that a statement starts with? */
+/** True if the first word is one that a statement starts with. */
 export const startsLikeSql = (text: string): boolean => {
-  const first = /^(?:\s|--[^\n]*\n|\/\*[^*]{0,400}\*\/|\(|;)*([a-z]+)/i.exec(opened(text.slice(0, 5_000)))?.[1]
+  const first = /^(?:\s|--[^\n]*\n|\/\*[^*]{0,400}\*\/|\(|;)*([a-z]+)/i.exec(
+    withMysqlComments(text.slice(0, 5_000)),
+  )?.[1]
   // `set -e` begins a script.
   return first !== undefined && verbs.has(first.toLowerCase()) && !/^\s*set\s+[-+][a-z]/i.test(text)
 }
 
-/** A comment, a quoted text, a quoted name, a word, a sign. Each alternative starts with another sign, and none can back up. */
+/**
+ * Matches a comment, a literal, a quoted name, a word or another character. Each alternative starts with another character, and none can
+ * backtrack.
+ */
 const token =
   /--(?=\s)[^\n]*|#[^\n]*|\/\*(?!!)(?:[^*]|\*(?!\/))*(?:\*\/)?|\/\*!\d*|\*\/|'(?:[^'\\]|''|\\.)*'?|\$(\w*)\$|"[^"]*"?|`[^`]*`?|\[[^\]\n]{1,128}\]|[\p{L}_@][\p{L}\p{N}_$@]*(?:\.[\p{L}\p{N}_$]+)*|\d+(?:\.\d+)?|;|[^\s]/gsu
 
 const inner = (text: string): string => text.slice(1, text.length > 1 ? -1 : undefined)
 
-/** Split a text into statements, as systems with backslashes in quotes do. What is left open at the end is read all the same. */
+/** Splits a text into statements, with backslash escapes in literals as some systems have them. An unclosed one at the end is kept. */
 function statementsOf(text: string): readonly Statement[] {
   const statements: Statement[] = []
   let words: string[] = []
@@ -393,7 +398,7 @@ function statementsOf(text: string): readonly Statement[] {
     strings = []
   }
   for (const { 0: piece } of text.matchAll(token)) {
-    // What stands between dollar signs is code more often than text, so it is read as such.
+    // Text between dollar quotes is more often code than data, so it is read as code.
     if (/^(?:--\s|#|\/\*|\*\/|\$\w*\$$)/.test(piece)) continue
     if (piece === ";") close()
     else if (piece.startsWith("'")) {

@@ -1,25 +1,28 @@
 import { type Action, mayMail, maySurf, possibleActions } from "./action.ts"
 import { hasRates } from "./amounts.ts"
 import type { Programs } from "./call-fields.ts"
-import type { Declared } from "./contracts.ts"
-import type { Addressed, HostFact } from "./hosts.ts"
+import type { MatchedContract } from "./contracts.ts"
+import type { AddressFacts, HostFact } from "./hosts.ts"
 import { type Leaf, type Open, type OpenFacts, open } from "./leaf.ts"
 import { mediaOf } from "./media.ts"
 import { hasContacts, tellsOfPeople } from "./personal.ts"
 
-/** A call by its tool and its values: what the name says that it does, and what somebody has declared. */
-type Naming = {
+/** A tool call: its values, the actions that its name says, and its contract. */
+type NamedTool = {
   readonly tool: string
   readonly leaves: readonly Leaf[]
   readonly named: ReadonlySet<Action>
-  readonly declared: Declared | undefined
+  readonly declared: MatchedContract | undefined
 }
 
-/** What of a call is unresolved: as its programs say, and where it sends, calls or pays and does not say whom, where or how much. */
-export function openOf(
-  { tool, leaves, named, declared }: Naming,
+/**
+ * Collects what is unresolved in a call: what its programs leave open, and whom it sends to, which host it calls or how much it pays, where
+ * it does not say so.
+ */
+export function openFactsOf(
+  { tool, leaves, named, declared }: NamedTool,
   programs: Programs,
-  { emails, unresolved }: Addressed,
+  { emails, unresolved }: AddressFacts,
   hosts: readonly HostFact[],
 ): OpenFacts {
   const into: Open = new Map(programs.open)
@@ -30,7 +33,7 @@ export function openOf(
   const isAddressed = emails.some(({ recipient }) => recipient)
   const isMail = declared === undefined ? mayMail(tool) || named.has("send") || leaves.some(namesMail) : true
   if (unresolved && !byOther && isMail) open(into, "recipients", "a recipient is named without an address")
-  // A contract that has a field for who gets it means that somebody does.
+  // A contract that has a field for recipients means that the tool sends to somebody.
   const tells = medium === "email" || (medium === undefined && declared?.contract.recipients !== undefined)
   const sends = declared === undefined ? mayMail(tool) && !isReading : tells && named.has("send")
   if (sends && !byOther && !isAddressed && programs.commands.length === 0)
@@ -40,14 +43,14 @@ export function openOf(
     open(into, "hosts", "it does not say which host it calls")
     open(into, "network", "its name says that it uses a network")
   }
-  // What runs behind a server of tools that nobody has declared is not in the call.
+  // What an undeclared tool of an MCP server does is not in the call.
   if (declared === undefined && /^mcp__/.test(tool) && programs.read === 0)
     open(
       into,
       contacted ? "network" : ["network", "hosts"],
       "nobody has said whether the tools of this server use a network",
     )
-  // A tool that is there to change a file, and is not told which, changes one that nobody has named.
+  // A tool for changing files that is given none changes an unknown one.
   const changes = named.has("write") || named.has("delete")
   if (declared?.contract.paths !== undefined && changes && !leaves.some(isNamedFile) && programs.read === 0)
     open(into, ["paths", "changedPaths"], "it does not say which file it changes")
@@ -75,7 +78,7 @@ export function openOf(
   return into
 }
 
-/** A field for the address of who gets something, and one that chooses what a tool for many things does. */
+/** True for a field for a mail address, or one that selects mail in a tool for many things. */
 const namesMail = ({ role, field, text }: Leaf): boolean =>
   (role === "recipient" && /mail/.test(field)) ||
   (text.length <= 80 &&

@@ -2,20 +2,20 @@ import { asciiWords, foldCharacter, foldWord, normalize } from "../../language/n
 import type { Span } from "../../message/message.ts"
 import { createRecent } from "../../message/recall.ts"
 
-/** A name or text as words: `auditLogging`, `AUDIT_LOGGING` and `audit-logging` are the same two. */
+/** Splits a name or text into words: `auditLogging`, `AUDIT_LOGGING` and `audit-logging` give the same two. */
 export const wordsOf = (text: string): readonly string[] => {
   const parted = spelledApart(text)
   return parted.match(isAscii(parted) ? /[a-z\d]+/g : /[\p{L}\p{N}]+/gu) ?? []
 }
 
-/** Does a pattern fit one of the words? */
+/** True if a pattern matches one of the words. */
 export const anyWord = (words: readonly string[], pattern: RegExp): boolean => words.some((word) => pattern.test(word))
 
-/** A text in small letters, with a blank where a capital began a word: `auditLogging` is `audit logging`. */
+/** Lower-cases a text, with a blank where a capital began a word: `auditLogging` becomes `audit logging`. */
 export const spelledApart = (text: string): string =>
   (/[A-Z]/.test(text) ? text.replace(/([a-z\d])([A-Z])/g, "$1 $2") : text).toLowerCase()
 
-/** A text as words alone, one blank between them and round them, for rules that search it: disguises undone, signs gone. */
+/** Reduces a text to words with one blank between and around them, for rules that search it: disguises undone, punctuation removed. */
 export const searchable = (text: string): string => {
   const words = asciiWords(text)
   if (words !== undefined) return words
@@ -23,7 +23,7 @@ export const searchable = (text: string): string => {
   return ` ${seen.replace(isAscii(seen) ? /[^A-Za-z\d]+/g : /[^\p{L}\p{N}]+/gu, " ").trim()} `
 }
 
-/** The last long texts that were looked at, which are asked about again at once, by others: a text, and the same in small letters. */
+/** The last two long texts found to be plain ASCII, because several readers ask about the same text: a text, and its lower-case form. */
 const lastPlain = ["", ""]
 const minRemembered = 500
 
@@ -41,15 +41,15 @@ function remember(text: string): void {
   lastPlain.unshift(text)
 }
 
-/** Letters and digits of other alphabets take far longer to tell apart, and most texts have none. */
+/** Unicode classes take far longer to match than ASCII ones, and most texts are ASCII. */
 const ascii = /^[\0-\x7f]*$/
 export const isAscii = (text: string): boolean => isPlain(text) || ascii.test(text)
 
 const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]|(?![\t\n\r])\p{Cc}/gu
 const tagged = /[\u{e0020}-\u{e007e}]/gu
 
-/** Signs that readers and parsers take for plain ones, and that compatibility forms leave alone. */
-const standIns: readonly (readonly [RegExp, string])[] = [
+/** Characters that readers and parsers take for plain ones, and that NFKC leaves alone. */
+const lookAlikes: readonly (readonly [RegExp, string])[] = [
   [/[\u3002\uff61\u2024]/g, "."],
   [/[\u2010-\u2015\u2212\ufe58\ufe63]/g, "-"],
   [/[\u2044\u2215\u29f8]/g, "/"],
@@ -60,26 +60,29 @@ const standIns: readonly (readonly [RegExp, string])[] = [
 
 const zeros: readonly number[] = [0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xd66, 0xe50]
 
-/** A decimal digit of any script as the plain one. */
+/** Converts a decimal digit of any script to an ASCII digit. */
 function plainDigit(sign: string): string {
   const code = sign.codePointAt(0) ?? 0
   const zero = zeros.find((start) => code >= start && code < start + 10)
   return zero === undefined ? sign : String(code - zero)
 }
 
-/** A text without what no reader sees, in plain forms of its signs; letters of other scripts stay what they are. */
+/**
+ * Removes invisible characters from a text and replaces others by their plain forms; letters of other scripts stay. `hidden`: something
+ * invisible was removed.
+ */
 export function clean(text: string): { readonly text: string; readonly hidden: boolean } {
   if (isPlain(text)) return { text, hidden: false }
   const shown = text
     .toWellFormed()
     .replace(tagged, (sign) => String.fromCodePoint((sign.codePointAt(0) ?? 0) - 0xe0000))
     .replace(invisible, "")
-  const forms = standIns.reduce((before, [pattern, sign]) => before.replace(pattern, sign), shown.normalize("NFKC"))
+  const forms = lookAlikes.reduce((before, [pattern, sign]) => before.replace(pattern, sign), shown.normalize("NFKC"))
   const visible = forms.replace(invisible, "").replace(/[^\P{Nd}\d]/gu, plainDigit)
   return { text: visible, hidden: shown.length !== text.length }
 }
 
-/** Characters repeat, and folding one takes long; only so many are remembered. */
+/** Cache of folded characters, which repeat and are slow to fold; limited in size. */
 const folded = new Map<number, string>()
 const maxFolded = 20_000
 
@@ -91,7 +94,7 @@ function foldSign(code: number): string {
   return made
 }
 
-/** A cleaned text as the eye takes it: lower case, no accents, look-alikes as the Latin letters they pass for. */
+/** Normalizes a cleaned text to what a reader sees: lower case, no accents, look-alikes as the Latin letters that they imitate. */
 export function fold(text: string): string {
   const lowered = text.toLowerCase()
   if (!isPlain(text)) return plain.test(lowered) ? lowered : lowered.replace(/[^\0-\x7f]+/gu, foldRun)
@@ -99,7 +102,7 @@ export function fold(text: string): string {
   return lowered
 }
 
-/** Most signs of most scripts stay what they are: stretches of them are taken over whole. */
+/** Folds a run of other characters. Most do not change, so unchanged stretches are copied as a whole. */
 function foldRun(run: string): string {
   let made = ""
   let from = 0
@@ -116,13 +119,13 @@ function foldRun(run: string): string {
   return from === 0 ? run : made + run.slice(from)
 }
 
-/** The signs of a set, ready to be looked up by their code. */
+/** Lookup table of the ASCII characters that a pattern matches, by their code. */
 export const signSet = (signs: RegExp): Uint8Array =>
   Uint8Array.from({ length: 128 }, (_, code) => Number(signs.test(String.fromCharCode(code))))
 
 /**
- * Where signs of a set stand, at least so many of them without another between, in order. A window of that length is read from its end:
- * a sign that is none of the set rules out all before it, so that most signs of a text of short words are never looked at.
+ * Spans of at least `least` consecutive characters of a set, in order. A window of that length is read from its end: a character outside
+ * the set rules out all before it, so that most characters of a text of short words are never examined.
  */
 export function runsIn(text: string, signs: Uint8Array, least: number): readonly Span[] {
   const isOne = (at: number): boolean => {
@@ -145,10 +148,13 @@ export function runsIn(text: string, signs: Uint8Array, least: number): readonly
   return runs
 }
 
-/** Does a pattern of `*`, `**`, `?` and `[…]` match a path? `*` stays within one name, `**` does not. Linear but for backing up to the last star. */
+/**
+ * True if a glob of `*`, `**`, `?` and `[…]` matches a path. `*` stays within one name, `**` does not. Linear except for backtracking to
+ * the last star.
+ */
 export const globMatches = (pattern: string, path: string): boolean => globExpression(pattern).test(path)
 
-/** Stars in one pattern; each can back up over the path once, and paths are short. */
+/** Maximum number of stars in one pattern; each can backtrack over the path once, and paths are short. */
 const maxStars = 6
 
 const globExpression = createRecent((pattern) => new RegExp(`^${translate(pattern)}$`, "s"), 500)
@@ -167,7 +173,7 @@ function translate(pattern: string): string {
   })
 }
 
-/** The words that braces stand for: `{a,b}c` is `ac` and `bc`. At most sixty-four. */
+/** Expands braces: `{a,b}c` becomes `ac` and `bc`. At most 64 words. */
 export function expandBraces(word: string): readonly string[] {
   let words: readonly string[] = [word]
   for (let round = 0; round < 6; round++) {

@@ -1,13 +1,13 @@
 import { anyOf } from "../../language/word-lists.ts"
 import words from "./command-words.json" with { type: "json" }
-import { afterOptions, behind, firstTold, foundIn, operandsOf, toldBy } from "./options.ts"
+import { afterOptions, firstTold, foundIn, operandsOf, optionValues, wordsAfter } from "./options.ts"
 import { foundBy } from "./shell-output.ts"
 import type { ShellCommand } from "./shell-syntax.ts"
 import { unknownPart } from "./shell-words.ts"
 import { anyWord } from "./words.ts"
 
-/** What a program runs that wraps others. */
-export type Wrapped = {
+/** Commands that a wrapper program runs. */
+export type WrappedRun = {
   /** Commands that are split into words already. */
   readonly argv: readonly (readonly string[])[]
   readonly scripts: readonly string[]
@@ -15,29 +15,29 @@ export type Wrapped = {
   readonly unresolved?: string
 }
 
-const none: Wrapped = { argv: [], scripts: [], places: [] }
-const runs = (words: readonly string[], places: readonly string[] = []): Wrapped => ({
+const none: WrappedRun = { argv: [], scripts: [], places: [] }
+const runs = (words: readonly string[], places: readonly string[] = []): WrappedRun => ({
   ...none,
   argv: words.length === 0 ? [] : [words],
   places,
 })
-const runsScripts = (scripts: readonly string[], unresolved?: string): Wrapped => ({
+const runsScripts = (scripts: readonly string[], unresolved?: string): WrappedRun => ({
   ...none,
   scripts,
   ...(unresolved === undefined ? {} : { unresolved }),
 })
 
-/** Such programs whose options take no value. */
-const taking = (operands: number, names: string) =>
+/** Entries of `prefixes` for programs whose options take no value. */
+const withoutValues = (operands: number, names: string) =>
   Object.fromEntries(names.split(" ").map((name) => [name, [/^$/, operands] as const]))
 
-/** Programs that run the command behind them: options of theirs that take a value, and words before the command. */
+/** Programs that run the command after their own words: their options that take a value, and the number of operands before the command. */
 const prefixes: Readonly<Record<string, readonly [valued: RegExp, operands: number] | undefined>> = {
-  ...taking(
+  ...withoutValues(
     0,
     "nohup command builtin coproc busybox toybox setsid unbuffer fakeroot torsocks firejail dbus entr with-contenv tini cross-env",
   ),
-  ...taking(1, "chrt taskset setarch chroot"),
+  ...withoutValues(1, "chrt taskset setarch chroot"),
   sudo: [/^-[ugphCTRDr]$|^--(?:user|group|chdir|prompt|host)$/, 0],
   doas: [/^-[uC]$/, 0],
   time: [/^-[fo]$/, 0],
@@ -75,13 +75,13 @@ const prefixes: Readonly<Record<string, readonly [valued: RegExp, operands: numb
   parallel: [/^-[jIaNLS]$|^--(?:jobs|arg-file|delay|joblog|colsep)$/, 0],
 }
 
-/** Package managers that run a program of the project behind `run` or `exec`. */
+/** Matches package managers that run a program of the project after `run` or `exec`. */
 const projectRunners =
   /^(?:poetry|uv|pipenv|pdm|hatch|rye|pixi|bundle|conda|mamba|micromamba|nix|mise|asdf|volta|fnm|rbenv|pyenv|yarn|pnpm|npm|bun|deno|dotnet|cargo|stack|cabal|op|aws-vault|teller|chamber)$/
 const runsBehind = /^(?:run|exec|x|dlx|develop)$/
 
-/** The commands that a program runs behind its own words or in its options; absent for one that runs none. */
-export function wrapperOf(name: string, words: readonly string[], command: ShellCommand): Wrapped | undefined {
+/** Commands that a program runs, after its own words or in its options; undefined for one that runs none. */
+export function wrapperOf(name: string, words: readonly string[], command: ShellCommand): WrappedRun | undefined {
   if (name === "command" && /^-[vV]$/.test(words[0] ?? "")) return undefined
   const prefix = Object.hasOwn(prefixes, name) ? prefixes[name] : undefined
   if (prefix === undefined) {
@@ -93,15 +93,15 @@ export function wrapperOf(name: string, words: readonly string[], command: Shell
         : undefined
   }
   const rest = afterOptions(name === "bwrap" ? withoutPairs(words) : words, ...prefix)
-  // An option behind the command is the command's own.
+  // An option after the command belongs to the command.
   const own = name === "flock" ? words : words.slice(0, words.length - rest.length)
   const script = /^(?:npx|flock)$/.test(name) ? firstTold(own, /^(?:-c|--command|--call)$/) : undefined
   if (script !== undefined) return runsScripts([script])
-  if (name === "parallel") return fedCommand(rest, command)
+  if (name === "parallel") return commandWithInput(rest, command)
   return runs(name === "chroot" ? belowRoot(words, rest) : rest)
 }
 
-/** Words without the options of a sandbox that take two: what is bound, and where to. */
+/** Removes options of a sandbox that take two words: what is mounted, and where. */
 const withoutPairs = (words: readonly string[]): readonly string[] =>
   words.filter(
     (_, at) =>
@@ -110,24 +110,24 @@ const withoutPairs = (words: readonly string[]): readonly string[] =>
       ),
   )
 
-/** A command under another root, with its files as they are called outside of it. */
+/** A command in a chroot, with its paths as seen from outside. */
 function belowRoot(words: readonly string[], rest: readonly string[]): readonly string[] {
   const root = (words.find((word) => !word.startsWith("-")) ?? "").replace(/\/+$/, "")
   return rest.map((word, at) => (at > 0 && word.startsWith("/") ? `${root}${word}` : word))
 }
 
-type Reader = (words: readonly string[], command: ShellCommand, name: string) => Wrapped | undefined
+type Reader = (words: readonly string[], command: ShellCommand, name: string) => WrappedRun | undefined
 
-/** Programs that run others in ways of their own. */
+/** Programs with their own ways to run others. */
 const readers: readonly (readonly [names: RegExp, read: Reader])[] = [
   [/^env$/, envCommand],
-  [/^xargs$/, (words, command) => fedCommand(afterOptions(words, xargsValued, 0), command, words)],
+  [/^xargs$/, (words, command) => commandWithInput(afterOptions(words, xargsValued, 0), command, words)],
   [/^watch$/, (words) => runsScripts([afterOptions(words, /^-n$|^--interval$/, 0).join(" ")])],
   [
     /^(?:script|su|runuser|nix-shell|nix|scl|sg)$/,
     (words) =>
       runsScripts(
-        toldBy(words, /^-\w*c$|^--(?:command|run)$/)
+        optionValues(words, /^-\w*c$|^--(?:command|run)$/)
           .slice(0, 1)
           .filter(isText),
       ),
@@ -155,21 +155,21 @@ const isText = (text: string): boolean => text !== ""
 
 const xargsValued = /^-[aEeIidLlnPs]$|^--(?:arg-file|delimiter|max-\w+|replace)$/
 
-function cloudCommand(words: readonly string[]): Wrapped {
+function cloudCommand(words: readonly string[]): WrappedRun {
   const text = firstTold(words, /^(?:-c|-C|--command)$/) ?? firstTold(words, /^--command=(.*)$/s)
   const split = words.indexOf("--")
   return { ...none, argv: split < 0 ? [] : [words.slice(split + 1)], scripts: text === undefined ? [] : [text] }
 }
 
-function fdCommand(words: readonly string[]): Wrapped | undefined {
+function fdCommand(words: readonly string[]): WrappedRun | undefined {
   const at = words.findIndex((word) => /^-[xX]$|^--exec/.test(word))
   if (at < 0) return undefined
   const valued =
     /^-[eEtdgcjoS]$|^--(?:extension|exclude|type|max-depth|min-depth|size|changed-\w+|owner|color|threads|base-directory|search-path)$/
   const own = words.slice(0, at)
-  const endings = behind(own, /^(?:-e|--extension)$/)
+  const endings = wordsAfter(own, /^(?:-e|--extension)$/)
   const [pattern = ""] = operandsOf(own, valued)
-  // A pattern of letters, digits and dashes matches anywhere in the name.
+  // A pattern of letters, digits and dashes matches anywhere in a name.
   const piece = /^[\w-]+$/.test(pattern) ? `*${pattern}*` : "*"
   const names =
     endings.length > 0 ? endings.map((ending) => `**/${piece === "*" ? "" : piece}*.${ending}`) : [`**/${piece}`]
@@ -177,30 +177,30 @@ function fdCommand(words: readonly string[]): Wrapped | undefined {
 }
 
 /** `env -S "a b"`, `env X=1 a b`. */
-function envCommand(words: readonly string[]): Wrapped {
+function envCommand(words: readonly string[]): WrappedRun {
   const at = words.findIndex((word) => /^-\w*S|^--split-string/.test(word))
   if (at < 0) return runs(afterOptions(words, /^-[uC]$|^--(?:unset|chdir)$/, 0))
   const inside = (words[at] ?? "").replace(/^(?:--split-string=?|-\w*?S)/, "")
   return runsScripts([[inside, ...words.slice(at + 1)].join(" ")])
 }
 
-/** A command with the words that it is fed behind it, or that nobody knows which. */
-function fedCommand(
+/** A command followed by the words from its input, or by `unknownPart` if those are not known. */
+function commandWithInput(
   rest: readonly string[],
   { given, fed, piped }: ShellCommand,
   options: readonly string[] = [],
-): Wrapped {
+): WrappedRun {
   const known = given.flatMap((text) => text.split(/\s+/)).filter(isText)
   const words = fed ?? (known.length > 0 && !piped ? known : [unknownPart])
-  const sign = behind(options, /^-I$|^--replace$/)[0] ?? "{}"
+  const sign = wordsAfter(options, /^-I$|^--replace$/)[0] ?? "{}"
   if (!rest.some((word) => word.includes(sign))) return rest.length === 0 ? none : runs([...rest, ...words])
   return { ...none, argv: words.slice(0, 64).map((one) => rest.map((word) => word.replaceAll(sign, one))) }
 }
 
-function sshCommand(words: readonly string[], { given, piped }: ShellCommand): Wrapped {
+function sshCommand(words: readonly string[], { given, piped }: ShellCommand): WrappedRun {
   const rest = afterOptions(words, /^-[bBcDEeFIiJLlmOoPpQRSWw]$/, 0)
   const [host = "", ...told] = rest[0] === "--" ? rest.slice(1) : rest
-  const options = [...behind(words, /^-o$/), ...words.filter((word) => /^-o./.test(word))]
+  const options = [...wordsAfter(words, /^-o$/), ...words.filter((word) => /^-o./.test(word))]
   const proxied = options.flatMap((word) => /(?:Proxy|Local)Command[= ](.*)/i.exec(word)?.[1] ?? [])
   const script = (told[0] === "--" ? told.slice(1) : told).join(" ")
   const scripts = [...proxied, script, ...(script === "" ? given : [])].filter(isText)
@@ -211,7 +211,7 @@ function sshCommand(words: readonly string[], { given, piped }: ShellCommand): W
   }
 }
 
-function containerCommand(words: readonly string[]): Wrapped | undefined {
+function containerCommand(words: readonly string[]): WrappedRun | undefined {
   const at = words.findIndex((word) => /^(?:exec|run|debug)$/.test(word))
   if (at < 0) return undefined
   const split = words.indexOf("--", at)
@@ -223,7 +223,7 @@ function containerCommand(words: readonly string[]): Wrapped | undefined {
   return runs(entry === undefined ? rest : [entry, ...rest], words)
 }
 
-function findCommand(words: readonly string[]): Wrapped {
+function findCommand(words: readonly string[]): WrappedRun {
   const { roots, names } = foundBy(words)
   const found = roots.flatMap((root) => names.map((name) => `${root}/**/${name}`))
   const argv: string[][] = []
@@ -237,14 +237,14 @@ function findCommand(words: readonly string[]): Wrapped {
 }
 
 const ofAlias = (value: string): string => (value.startsWith("!") ? value.slice(1) : `git ${value}`)
-/** Settings of git whose value it runs, and values that are no programs of anybody's own. */
+/** Match settings of git whose value it runs, and values that are harmless. */
 const runSetting =
   /(?:pager|editor|command|sshcommand|askpass|fsmonitor|hookspath|textconv|external|clean|smudge|process|helper|tool\.\w+\.cmd|program)$/i
 const harmlessValue = /^(?:|cat|true|false|less.*|vim|nano|store|cache|osxkeychain|.*hooks)$/
 
 /** `git -c alias.x='!cmd' x`, `git -c core.pager=cmd`, `git bisect run cmd`, `git submodule foreach cmd`, `git rebase --exec cmd`. */
-function gitCommand(words: readonly string[]): Wrapped {
-  const settings = [...behind(words, /^-c$/), ...words.filter((word) => /^--config-env=/.test(word))]
+function gitCommand(words: readonly string[]): WrappedRun {
+  const settings = [...wordsAfter(words, /^-c$/), ...words.filter((word) => /^--config-env=/.test(word))]
   const set = settings.flatMap((setting) => {
     const [, key = "", value = ""] = /^(?:--config-env=)?([\w.-]+)=(.*)$/s.exec(setting) ?? []
     if (/^alias\./i.test(key)) return [ofAlias(value)]
@@ -261,8 +261,8 @@ function gitCommand(words: readonly string[]): Wrapped {
     argv: words[0] === "bisect" && words[1] === "run" ? [words.slice(2)] : [],
     scripts: [
       ...set,
-      ...toldBy(words, /^--(?:exec|upload-pack|receive-pack|extcmd)=(.*)$/s),
-      ...(takesCommand ? toldBy(words, options) : []),
+      ...optionValues(words, /^--(?:exec|upload-pack|receive-pack|extcmd)=(.*)$/s),
+      ...(takesCommand ? optionValues(words, options) : []),
       ...(each > 0
         ? [
             words
@@ -280,8 +280,8 @@ function gitCommand(words: readonly string[]): Wrapped {
 const aliasAt = (words: readonly string[], word: string, at: number): readonly string[] =>
   /^alias\./i.test(word) && words[at - 1] !== "-c" ? [ofAlias(words[at + 1] ?? "")] : []
 
-/** A terminal that runs a command, or gets its keys sent. */
-function terminalCommand(words: readonly string[]): Wrapped | undefined {
+/** Commands that a terminal multiplexer runs, or that are typed into it. */
+function terminalCommand(words: readonly string[]): WrappedRun | undefined {
   const valued = /^-[tsncFxyLSf]$/
   const keys = words.indexOf("send-keys")
   if (keys >= 0) {
@@ -296,8 +296,12 @@ function terminalCommand(words: readonly string[]): Wrapped | undefined {
   return rest.length === 0 ? undefined : runsScripts([rest.join(" ")])
 }
 
-/** Options of programs that have other work to do, with a command in their value; `read` finds it where it is not all of that. */
-const hiding: readonly (readonly [names: RegExp, option: RegExp, read?: (told: string) => readonly string[]])[] = [
+/** Options with a command in their value, of programs that are no wrappers; `read` extracts it where it is not the whole value. */
+const commandOptions: readonly (readonly [
+  names: RegExp,
+  option: RegExp,
+  read?: (told: string) => readonly string[],
+])[] = [
   [
     /^tar$/,
     /^--(?:checkpoint-action=exec|to-command|use-compress-program|rsh-command|rmt-command)=(.*)$|^(?:-I|--to-command|--use-compress-program)$/s,
@@ -313,10 +317,10 @@ const hiding: readonly (readonly [names: RegExp, option: RegExp, read?: (told: s
   [/^expect$/, /^-c$/, (told) => foundIn(told, /\b(?:spawn|exec|system)\s+([^;\n]+)/g)],
 ]
 
-/** Commands that hide in options of programs that have other work to do, and in what these are given to read. */
-function hiddenCommand(words: readonly string[], { given }: ShellCommand, name: string): Wrapped {
-  const scripts = hiding.flatMap(([names, option, read = (told) => [told]]) =>
-    names.test(name) ? toldBy(words, option).flatMap(read) : [],
+/** Commands in the options and the input of programs that are no wrappers. */
+function hiddenCommand(words: readonly string[], { given }: ShellCommand, name: string): WrappedRun {
+  const scripts = commandOptions.flatMap(([names, option, read = (told) => [told]]) =>
+    names.test(name) ? optionValues(words, option).flatMap(read) : [],
   )
   if (/^(?:n?vim?|ex|ed)$/.test(name)) scripts.push(...given.flatMap(editorScripts))
   if (name === "make" && (words.includes("-") || words.includes("/dev/stdin")))
@@ -324,13 +328,13 @@ function hiddenCommand(words: readonly string[], { given }: ShellCommand, name: 
   return runsScripts(scripts)
 }
 
-function crontabCommand(words: readonly string[], { given, piped }: ShellCommand): Wrapped | undefined {
+function crontabCommand(words: readonly string[], { given, piped }: ShellCommand): WrappedRun | undefined {
   if (anyWord(words, /^-[lr]/)) return undefined
   const jobs = given.flatMap((text) => text.split("\n")).map((line) => line.replace(/^(?:\S+\s+){5}|^@\w+\s+/, ""))
   return runsScripts(jobs, piped ? "the table of jobs is known only when it runs" : undefined)
 }
 
-/** What commands of an editor do, as commands of a shell: those that it runs, and the files that it reads and writes. */
+/** Converts commands of an editor to shell commands: those that it runs, and `cat` and `tee` for the files that it reads and writes. */
 function editorScripts(text: string): readonly string[] {
   const scripts: string[] = []
   for (const line of text.split(/[\n|]/).slice(0, 200)) {
@@ -352,12 +356,12 @@ function editorScripts(text: string): readonly string[] {
   ]
 }
 
-/** Variables that hold a command which other programs run. */
+/** Matches variables that hold a command which other programs run. */
 const commandVariables = new RegExp(`^${anyOf(words.commandVariables)}$`)
-/** Variables that make other programs load a file or a module first, or take more options. */
+/** Matches variables that make other programs load a file or a module first, or take more options. */
 const loadingVariables = new RegExp(`^${anyOf(words.loadingVariables)}$`, "i")
 
-/** What a variable that is set for a command makes it run beside: a script, or something that is not known. */
+/** What a variable makes programs run besides: a script, or something that is not known. */
 export function runByVariable(name: string, value: string): { readonly script?: string; readonly unresolved?: string } {
   if (value === "" || value === unknownPart) return {}
   if (commandVariables.test(name)) return { script: value.replace(/^\|/, "") }
@@ -368,7 +372,7 @@ export function runByVariable(name: string, value: string): { readonly script?: 
   return loads && !isPlain ? { unresolved: `${name} makes programs do more than their commands say` } : {}
 }
 
-function projectCommand(name: string, words: readonly string[]): Wrapped | undefined {
+function projectCommand(name: string, words: readonly string[]): WrappedRun | undefined {
   // A script that is added to package.json is judged as if it were run.
   const set = words.flatMap((word) => /^scripts[.[][\w:.\]-]+=(.*)$/s.exec(word)?.[1] ?? [])
   if (words[0] === "set-script") return runsScripts(words.slice(2, 3))
