@@ -19,7 +19,7 @@ import type { World } from "./world.ts"
 
 /** Where earlier versions kept their data: in the working folder, which agents can write to. */
 const formerFolder = ".holdfast"
-const usualFile = "holdfast.db"
+const defaultFile = "holdfast.db"
 
 export const dataOption: Options = {
   data: { value: "PLACE", help: "the store: a folder, a file or a postgres:// address; your data folder unless given" },
@@ -61,7 +61,7 @@ const given = (text: string | undefined): string | undefined => (text === "" ? u
 
 /** A store of an earlier version in the working folder. One that others may read came with a repository, and must not choose the rules here. */
 export function formerStore(): string | undefined {
-  const file = resolve(formerFolder, usualFile)
+  const file = resolve(formerFolder, defaultFile)
   const found = statOf(file)
   const isOurs = typeof found === "object" && found.isFile()
   return isOurs && (process.platform === "win32" || (found.mode & 0o077) === 0) ? file : undefined
@@ -69,7 +69,7 @@ export function formerStore(): string | undefined {
 
 /** How to move a store of an earlier version out of the working folder; nothing for any other store. */
 export function movingWords(place: string, env: World["env"]): string | undefined {
-  if (place !== resolve(formerFolder, usualFile)) return undefined
+  if (place !== resolve(formerFolder, defaultFile)) return undefined
   const { data, config } = usualFolders(env)
   const policy = statOf(resolve(formerFolder, "policy")) === undefined ? "" : `, ${formerFolder}/policy to ${config}`
   return `${formerFolder} in this folder is used, where agents work; with no gateway running, move its files to ${data}${policy}`
@@ -77,12 +77,12 @@ export function movingWords(place: string, env: World["env"]): string | undefine
 
 /** Where the store is: `--data`, else HOLDFAST_DATA, else one of an earlier version in the working folder, else the user's data folder. */
 export function dataPlace(asked: string | undefined, env: World["env"]): string {
-  const named = asked ?? given(env.HOLDFAST_DATA) ?? formerStore() ?? join(usualFolders(env).data, usualFile)
+  const named = asked ?? given(env.HOLDFAST_DATA) ?? formerStore() ?? join(usualFolders(env).data, defaultFile)
   const next = "Give a folder, a file, or an address that begins with postgres://"
   if (named === "" || named.includes("\0")) return misuse("--data names no place.", next)
   if (isPostgres(named)) return named
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(named)) return misuse("--data is an address of no store that is known.", next)
-  return isFolder(named) ? join(resolve(named), usualFile) : resolve(named)
+  return isFolder(named) ? join(resolve(named), defaultFile) : resolve(named)
 }
 
 /** A path that does not exist yet counts as a folder unless its name has an extension. */
@@ -241,7 +241,7 @@ export function policyDirectory(args: Arguments, env: World["env"]): string {
 /** The folder `policy` beside the store's file; for a database and the store in the user's data folder, in the configuration folder. */
 export function usualDirectory(place: string, env: World["env"]): string {
   const { data, config } = usualFolders(env)
-  if (!isPostgres(place)) return join(place === join(data, usualFile) ? config : dirname(place), "policy")
+  if (!isPostgres(place)) return join(place === join(data, defaultFile) ? config : dirname(place), "policy")
   const former = resolve(formerFolder, "policy")
   return statOf(former) === undefined ? join(config, "policy") : former
 }
@@ -324,7 +324,7 @@ export async function sessionsNamed(
 }
 
 /** Printed prefixes have at least this length; shorter ones are accepted as input. */
-const leastName = 8
+const minName = 8
 
 /** Each session by the shortest beginning of its name that means no other, or by its whole id; `findSession` finds it by that. */
 export function shortNames(rows: readonly SessionRow[]): (id: string) => string {
@@ -334,7 +334,7 @@ export function shortNames(rows: readonly SessionRow[]): (id: string) => string 
     const bare = id.replace(tenantPart, "")
     const least = (besideMain.test(id) ? ofAll : ofMain).get(id) ?? 1
     if (least > bare.length) return id
-    return bare.length - least < leastName ? bare : bare.slice(0, Math.max(leastName, least))
+    return bare.length - least < minName ? bare : bare.slice(0, Math.max(minName, least))
   }
 }
 

@@ -115,7 +115,7 @@ export function readArguments(argv: readonly string[], options: Options, maxPosi
   }
 }
 
-const mostListed = 8
+const maxListed = 8
 
 const listOf = (known: readonly string[]): string =>
   known.length === 0 ? "It takes no option." : `It takes ${known.join(", ")}.`
@@ -129,7 +129,7 @@ function checkOption(
 ): void {
   if (option === undefined) {
     const known = Object.keys(options).map((name) => `--${name}`)
-    const taken = known.length > mostListed ? "holdfast COMMAND --help lists the options." : listOf(known)
+    const taken = known.length > maxListed ? "holdfast COMMAND --help lists the options." : listOf(known)
     const sentence = `There is no option ${written}.`
     failCommand({ exit: 2, code: "usage-invalid", sentence, next: suggest(written, known, taken), option: written })
   }

@@ -5,7 +5,7 @@ import { jsonLine, sentenceOf } from "./terminal/output.ts"
 import { readVersion, stopSignal, type World } from "./world.ts"
 import { clientLines } from "./wrap-clients.ts"
 
-const usualColumns = 80
+const defaultColumns = 80
 
 /** Where a demo plays: beside a gateway that listens. */
 export type DemoPlace = {
@@ -26,7 +26,7 @@ export type ShowDemo = (place: DemoPlace) => Promise<void>
 export const showDemo: ShowDemo = async ({ url, store, version, world, signal, onFault }) => {
   const { playDemo } = await import("./demo/play-demo.ts")
   const { stdout, dateMs: now } = world
-  const { write, hasColour: colour, columns = usualColumns } = stdout
+  const { write, hasColour: colour, columns = defaultColumns } = stdout
   const pace = stdout.isTerminal ? "read" : "none"
   await playDemo({ clients: clientLines(url), store, version, now, write, colour, columns, pace, signal, onFault })
   await write(`\nLook at its session and its compactions in a browser: ${asTyped("holdfast open", world.env)}\n`)
@@ -47,7 +47,7 @@ export const demoCommand: Command = {
         ...{ store: createMemoryStore(), version: await readVersion(), now, signal },
         write: json ? async () => {} : (text) => stdout.write(asTyped(text, env)),
         colour: stdout.hasColour && !json,
-        columns: stdout.columns ?? usualColumns,
+        columns: stdout.columns ?? defaultColumns,
         pace: stdout.isTerminal && !json && !args.isOn("fast") ? "read" : "none",
         onFault: (error) => void stderr.write(`holdfast: ${sentenceOf(String(error))}\n`),
       })

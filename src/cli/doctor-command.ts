@@ -42,12 +42,12 @@ const warn = (name: string, says: string, next: string): Check => ({ name, state
 const fail = (name: string, says: string, next: string): Check => ({ name, state: "fail", says, next })
 
 /** Long enough for another continent; a gateway that waits longer is of no use. */
-const usualLimitMs = 3000
+const defaultLimitMs = 3000
 /** Limit on the characters read of a probe's response. */
 const maxAnswer = 10_000
 
 /** Is the port free, or does a holdfast answer there already? */
-export async function checkPort(host: string, port: number, limitMs = usualLimitMs): Promise<Check> {
+export async function checkPort(host: string, port: number, limitMs = defaultLimitMs): Promise<Check> {
   const where = `${host}:${port}`
   const code = await tryPort(host, port)
   if (code === undefined) return ok("port", port === 0 ? "any free one is taken" : `${where} is free`)
@@ -84,7 +84,7 @@ async function holdfastAt(host: string, port: number, limitMs: number): Promise<
 export async function checkUpstream(
   { name, baseUrl }: { readonly name: string; readonly baseUrl: string },
   isNamed: boolean,
-  limitMs = usualLimitMs,
+  limitMs = defaultLimitMs,
 ): Promise<Check> {
   const { hostname, port, protocol, host } = new URL(baseUrl)
   const bare = hostname.replace(/^\[|\]$/g, "")
@@ -140,12 +140,12 @@ function isFound(name: string): boolean {
 }
 
 /** What the program needs, and what SQLite in it needs without a flag. */
-const leastNode = [22, 13] as const
+const minNode = [22, 13] as const
 
 export function checkNode(version: string): Check {
   const [major = 0, minor = 0] = version.split(".").map(Number)
-  if (major < leastNode[0] || (major === leastNode[0] && minor < leastNode[1]))
-    return fail("node", `Node.js ${version}; ${leastNode.join(".")} or newer is needed`, "Update Node.js.")
+  if (major < minNode[0] || (major === minNode[0] && minor < minNode[1]))
+    return fail("node", `Node.js ${version}; ${minNode.join(".")} or newer is needed`, "Update Node.js.")
   return readsTypes(version)
     ? ok("node", `Node.js ${version}`)
     : warn(
@@ -267,7 +267,7 @@ async function nearestThere(path: string): Promise<string> {
 
 /** A day of busy agents writes about a gigabyte; SQLite cannot even roll back without some room. */
 const scarceBytes = 1024 ** 3
-const leastBytes = 50 * 1024 ** 2
+const minBytes = 50 * 1024 ** 2
 
 async function checkDisk(place: string): Promise<Check> {
   const next = "Free some space, prune old sessions with holdfast sessions prune, or move the store with --data."
@@ -285,7 +285,7 @@ export function diskCheck(freeBytes: number, next: string): Check {
     freeBytes >= 1024 ** 3
       ? `${(freeBytes / 1024 ** 3).toFixed(1)} GB free`
       : `${Math.floor(freeBytes / 1024 ** 2)} MB free`
-  if (freeBytes < leastBytes) return fail("disk", says, next)
+  if (freeBytes < minBytes) return fail("disk", says, next)
   return freeBytes < scarceBytes ? warn("disk", says, next) : ok("disk", says)
 }
 

@@ -17,7 +17,7 @@ export type McpDeps = {
   readonly stop?: () => StopSignal
 }
 
-const usualPort = 4142
+const defaultPort = 4142
 
 const options: Options = {
   session: { value: "ID", help: "serve the record of this session" },
@@ -25,7 +25,7 @@ const options: Options = {
   tenant: { value: "ID", help: "with --agent: of this tenant; may be left out where the agent has one alone" },
   "agent-memory": { help: "with --session: search all that its agent remembers, not this session's notes alone" },
   ...dataOption,
-  http: { help: `serve streamable HTTP instead of stdio; PORT may follow, ${usualPort} unless given` },
+  http: { help: `serve streamable HTTP instead of stdio; PORT may follow, ${defaultPort} unless given` },
   host: { value: "H", help: "address to listen on; 127.0.0.1 unless given" },
   "token-env": { value: "NAME", help: "environment variable that holds the bearer token" },
   "allow-host": { value: "NAME", help: "host name by which the server may be called", repeats: true },
@@ -99,7 +99,7 @@ function httpOf(args: Arguments, env: World["env"]): HttpOptions | undefined {
   if (!args.isOn("http"))
     return stray === undefined ? undefined : misuse(`${stray} means nothing without --http.`, "Add --http.")
   return {
-    port: port === undefined ? usualPort : portOf(port),
+    port: port === undefined ? defaultPort : portOf(port),
     allowedHosts: args.valuesOf("allow-host"),
     allowedOrigins: args.valuesOf("allow-origin"),
     ...present({ host: args.valueOf("host"), token: tokenOf(args.valueOf("token-env"), env) }),

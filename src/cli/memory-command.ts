@@ -97,7 +97,7 @@ const memoryDay: Command = {
 
 /** A question of more words finds nothing. */
 const maxWords = 100
-const usualHits = 20
+const defaultHits = 20
 
 const memorySearch: Command = {
   options: {
@@ -106,7 +106,7 @@ const memorySearch: Command = {
     to: { value: "DAY", help: "not after this day" },
     session: { value: "ID", help: "only what was noted in this session" },
     superseded: { help: "also lines whose place a later one took" },
-    limit: { value: "N", help: `most lines; ${usualHits} unless given` },
+    limit: { value: "N", help: `most lines; ${defaultHits} unless given` },
     ...memoryOptions,
   },
   maxPositionals: maxWords,
@@ -132,7 +132,7 @@ function readSearch(args: Arguments): MemorySearch {
     refuseOption("--to", `${fromDay} or later`, toDay)
   const text = args.positionals.join(" ")
   return {
-    limit: readCount("--limit", args.valueOf("limit"), { least: 1, most: maxHits }) ?? usualHits,
+    limit: readCount("--limit", args.valueOf("limit"), { least: 1, most: maxHits }) ?? defaultHits,
     withSuperseded: args.isOn("superseded"),
     ...(text === "" ? {} : { text }),
     ...present({ fromDay, toDay, kind: args.valueOf("kind"), session: args.valueOf("session") }),

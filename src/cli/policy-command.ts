@@ -189,14 +189,14 @@ function readHead(text: string | undefined): { readonly seq: number; readonly ha
   refuseOption("--head", "a number, a colon and a hash", found)
 }
 
-const usualLimit = 50
+const defaultLimit = 50
 /** A listing is held whole before it is told. */
 const maxLimit = 100_000
 
 const policyLog: Command = {
-  options: { limit: { value: "N", help: `the last so many lines; ${usualLimit} unless given` }, ...operatorOptions },
+  options: { limit: { value: "N", help: `the last so many lines; ${defaultLimit} unless given` }, ...operatorOptions },
   run: async (args, world) => {
-    const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: maxLimit }) ?? usualLimit
+    const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: maxLimit }) ?? defaultLimit
     return askOperator(args, world, async ({ store, directory }) => {
       const all = (await inspectOperator(present({ store, directory }))).lines
       const lines = all.slice(-limit)

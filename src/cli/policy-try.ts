@@ -17,7 +17,7 @@ import { clip, count, number, type Paper, right, sentenceOf, table } from "./ter
 import type { World } from "./world.ts"
 
 /** Days of sessions that are replayed unless asked otherwise. */
-const usualDays = 7
+const defaultDays = 7
 const maxDays = 3650
 /** Calls that are told one by one; --json tells all. */
 const maxListed = 30
@@ -27,14 +27,14 @@ const pageEntries = 500
 export const policyTry: Command = {
   options: {
     sessions: { value: "ID,ID…", help: "only these, by their ids or the beginnings of them" },
-    days: { value: "N", help: `sessions of the last so many days; ${usualDays} unless given` },
+    days: { value: "N", help: `sessions of the last so many days; ${defaultDays} unless given` },
     ...storeOptions,
   },
   maxPositionals: 1,
   run: async (args, world) => {
     const next = "Write: holdfast policy try FILE, or a policy directory."
     const path = needed(args.positionals[0], "which policies to try", next)
-    const days = readCount("--days", args.valueOf("days"), { least: 1, most: maxDays }) ?? usualDays
+    const days = readCount("--days", args.valueOf("days"), { least: 1, most: maxDays }) ?? defaultDays
     const guard = await readGuard(path, world)
     return askStore(args, world, async ({ store }) => {
       const rows = await chosenSessions(store, args, world.dateMs() - days * 86_400_000)

@@ -36,7 +36,7 @@ import { kindWords, ownTextOf } from "./words.ts"
 import { readVersion, type World } from "./world.ts"
 
 /** Of someone's own sessions so many are replayed unless asked otherwise, the newest. */
-const usualLimit = 10
+const defaultLimit = 10
 const maxLimit = 20_000
 const maxPlaces = 1000
 
@@ -47,7 +47,7 @@ export const replayCommand: Command = {
     model: { value: "NAME", help: "whose tokens, prices and window; the file's own unless given" },
     strategy: { value: "NAME", help: "what stays verbatim; staged unless given", oneOf: strategyNames },
     index: { value: "N", help: "only this conversation of each file, from 0" },
-    limit: { value: "N", help: `most files, the newest first; ${usualLimit} with --mine, all otherwise` },
+    limit: { value: "N", help: `most files, the newest first; ${defaultLimit} with --mine, all otherwise` },
     html: { value: "FILE", help: "write a page with plots there: one file, no scripts, opens offline" },
     json: { help: "one JSON object on stdout, and nothing else" },
   },
@@ -67,7 +67,7 @@ async function replay(args: Arguments, world: World): Promise<CommandAnswer> {
   const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: maxLimit })
   const choices = readChosen(args)
   const found = isMine ? await findMine(world) : await findFiles(args.positionals)
-  const files = found.slice(0, limit ?? (isMine ? usualLimit : maxLimit))
+  const files = found.slice(0, limit ?? (isMine ? defaultLimit : maxLimit))
   if (files.length === 0)
     return unusable(
       "input-empty",

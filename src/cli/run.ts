@@ -58,7 +58,7 @@ async function dispatch([first, ...rest]: readonly string[], world: World): Prom
   return misuse(`There is no ${what} ${first.slice(0, 60)}.`, suggest(first, known, otherwise))
 }
 
-const mostNamed = 4
+const maxNamed = 4
 
 /** Where an unknown word is a command of a group or an option of a command; empty if there are too many places to help. */
 async function placesOf(word: string): Promise<readonly string[]> {
@@ -73,7 +73,7 @@ async function placesOf(word: string): Promise<readonly string[]> {
       if (word.startsWith("-") && Object.hasOwn(command.options, option ?? "")) found.push(`${line} --${option}`)
     }
   }
-  return found.length > mostNamed ? [] : found
+  return found.length > maxNamed ? [] : found
 }
 
 const eitherOf = (lines: readonly string[]): string =>

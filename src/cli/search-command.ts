@@ -12,20 +12,20 @@ import { count, moment, number, type Paper, printable, sentenceOf, wrapPieces } 
 /** Sessions that are looked through, the newest first. */
 const maxSessions = 1000
 const maxWords = 100
-const usualFound = 10
-const mostFound = 200
+const defaultFound = 10
+const maxFound = 200
 
 /** Find what was said, in any session. */
 export const searchCommand: Command = {
   options: {
     session: { value: "ID", help: "only in this session: its ID, its beginning or @last" },
-    limit: { value: "N", help: `most messages; ${usualFound} unless given` },
+    limit: { value: "N", help: `most messages; ${defaultFound} unless given` },
     ...storeOptions,
   },
   maxPositionals: maxWords,
   run: async (args, world) => {
     const query = needed(args.positionals.join(" "), "what to search for", "Write some words.")
-    const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: mostFound }) ?? usualFound
+    const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: maxFound }) ?? defaultFound
     return askStore(args, world, async ({ store }) => {
       const rows = await sessionsNamed(store, args.valueOf("session"), { limit: maxSessions + 1 })
       const search = await searchLogs(store, rows.slice(0, maxSessions), query, { limit })

@@ -124,18 +124,18 @@ async function holdingsOf(store: Store, id: SessionId) {
 }
 
 /** As many as anyone looks through at once. */
-const usualLimit = 50
+const defaultLimit = 50
 /** A listing is held whole before it is told. */
 const maxLimit = 100_000
 
 const sessionsList: Command = {
   options: {
     agent: { value: "NAME", help: "only those of this agent" },
-    limit: { value: "N", help: `most sessions to list; ${usualLimit} unless given` },
+    limit: { value: "N", help: `most sessions to list; ${defaultLimit} unless given` },
     ...storeOptions,
   },
   run: async (args, world) => {
-    const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: maxLimit }) ?? usualLimit
+    const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: maxLimit }) ?? defaultLimit
     return askStore(args, world, async ({ store }) => {
       const found = await store.sessions({ limit: limit + 1, ...present({ agent: args.valueOf("agent") }) })
       const sessions = await listSessions(store, found.slice(0, limit))

@@ -207,12 +207,12 @@ function offerRecall({ deps }: Exchange, { format }: ModelRoute, body: Buffer, o
 const refusals: ReadonlySet<number> = new Set([400, 404, 405, 413, 422, 501])
 
 /** No model's window is too small for a body shorter than this. */
-const leastLongBytes = 40_000
+const minLongBytes = 40_000
 
 const mayRefuseInStream = (format: Format, { status, headers }: UpstreamAnswer, body: Buffer): boolean =>
   format === "openai-responses" &&
   status === 200 &&
-  body.length >= leastLongBytes &&
+  body.length >= minLongBytes &&
   String(headers["content-type"] ?? "").startsWith("text/event-stream")
 
 /** A smaller body after an error that says the request is too long. */

@@ -97,8 +97,8 @@ export type Session = {
   /** Judge the tool calls of a response before they run: refused calls are withheld, with a result that says why. */
   readonly judge: (response: ResponseLike) => Promise<JudgedResponse>
   /**
-   * The request for a summary that the session's own model is to be asked now, if `summarizer` says so and has no `send`: for the caller who
-   * has the credential. `sent` is the request as it was sent, if that is not what was prepared.
+   * The request for a summary by the session's own model that is due now, if `summarizer` has no `send`: for the caller, who has the
+   * credential. `sent` is the request as it was sent, if that is not what was prepared.
    */
   readonly summaryCall: (sent?: string) => Promise<SummaryCall | undefined>
   /**
@@ -116,13 +116,13 @@ export type Session = {
   readonly fork: (id?: string, options?: { readonly at?: string }) => Promise<Session>
   /** Pin a rule: it is in every later call, verbatim, whatever is compacted. */
   readonly pin: (text: string, options?: PinOptions) => Promise<SessionPin>
-  /** Withdraw a rule, by its id or by words of it; returns the rule that was meant. */
+  /** Withdraw a rule, by its id or by words of it; returns that rule. */
   readonly unpin: (name: string) => Promise<SessionPin>
   /** Keep a rule in memory only, by its id or by words of it: it yields to any other rule and binds no tool call. */
   readonly demote: (name: string) => Promise<SessionPin>
   /** The rules in force; with `all`, also superseded and withdrawn ones. */
   readonly pins: (options?: { readonly all?: boolean }) => Promise<readonly SessionPin[]>
-  /** The same with who said each and where, why it was found, and the policy that it compiles to or why it compiles to none. */
+  /** The same with the channel of each, why it was found, and the policy that it compiles to or why it compiles to none. */
   readonly rules: (options?: { readonly all?: boolean }) => Promise<readonly ExplainedRule[]>
   /** The prompt stack in force, as it is sent and with the versions of its sources; undefined if there is none. */
   readonly stack: () => Promise<SessionStack | undefined>
@@ -146,7 +146,7 @@ type SessionDeps = {
   readonly forget: (id: string) => void
 }
 
-/** The options of a session's functions: one that does not exist would be ignored, and the default used. */
+/** The option names of a session's functions. Unknown ones are refused, because they would be ignored silently. */
 const optionsOf = {
   append: optionNames<{ readonly format?: Format }>()("format"),
   record: optionNames<RecordOptions>()("recalled isUncounted calls"),

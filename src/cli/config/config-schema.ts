@@ -26,7 +26,7 @@ const dayMs = 86_400_000
 const mostTokens = 100_000_000
 const mostBytes = 1024 ** 3
 /** A petabyte. */
-const mostStored = 1024 ** 5
+const maxStored = 1024 ** 5
 
 const waitMs = () => whole(1, dayMs)
 const count = () => whole(1, 1_000_000)
@@ -129,13 +129,13 @@ const otlp = members({
 })
 
 /** More than any memory is of use with. */
-const mostRows = 1_000_000
+const maxRows = 1_000_000
 
 const memory = members({
   flush: yesOrNo().optional(),
   retrieve: members({ budgetTokens: whole(1, mostTokens), trustedOnly: yesOrNo().optional() }).optional(),
-  sessionRowsPerDay: whole(0, mostRows).optional(),
-  agentRowsPerDay: whole(0, mostRows).optional(),
+  sessionRowsPerDay: whole(0, maxRows).optional(),
+  agentRowsPerDay: whole(0, maxRows).optional(),
 })
 
 const patterns = (what: string) => list(text("a name, * for any piece of it"), what)
@@ -214,7 +214,7 @@ export const configSchema = members({
   }).optional(),
   rules: members({ find: oneOf(findNames).optional() }).optional(),
   redact: list(redaction, "patterns").optional(),
-  retention: members({ maxAgeDays: whole(1, 36_500).optional(), maxBytes: whole(1, mostStored).optional() }).optional(),
+  retention: members({ maxAgeDays: whole(1, 36_500).optional(), maxBytes: whole(1, maxStored).optional() }).optional(),
   log: members({ level: oneOf(logLevels).optional(), format: oneOf(logFormats).optional() }).optional(),
   telemetry: members({ otlp }).optional(),
   memory: memory.optional(),

@@ -25,7 +25,7 @@ export const configNames = ["ts", "json", "yaml", "yml"].map((ending) => `holdfa
 const maxBytes = 100_000
 
 /** The first Node.js that reads TypeScript by itself. */
-const leastForTypes = [22, 18] as const
+const minForTypes = [22, 18] as const
 
 /** Read the named configuration, or the one of the usual name in a folder; undefined if there is none. */
 export async function readConfig(named: string | undefined, folder: string): Promise<ReadConfig | undefined> {
@@ -108,7 +108,7 @@ async function loadProgram(name: string, path: string): Promise<Parsed> {
   if (types && !readsTypes(process.versions.node))
     return refuse(
       name,
-      `is TypeScript, which Node.js reads from ${leastForTypes.join(".")} on, and this is ${process.versions.node}`,
+      `is TypeScript, which Node.js reads from ${minForTypes.join(".")} on, and this is ${process.versions.node}`,
       "Update Node.js, or write the configuration as YAML or JSON.",
     )
   try {
@@ -124,5 +124,5 @@ async function loadProgram(name: string, path: string): Promise<Parsed> {
 /** Does this version of Node.js read TypeScript? */
 export function readsTypes(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number)
-  return major > leastForTypes[0] || (major === leastForTypes[0] && minor >= leastForTypes[1])
+  return major > minForTypes[0] || (major === minForTypes[0] && minor >= minForTypes[1])
 }

@@ -20,12 +20,12 @@ import type { ConfigFile } from "./read-config.ts"
 import type { ResolvedConfig } from "./resolved-config.ts"
 
 export const usualPort = 4141
-const usualHost = "127.0.0.1"
+const defaultHost = "127.0.0.1"
 /** Well below the minute after which routers on the way forget a silent connection. */
-const usualKeepAliveMs = 15_000
+const defaultKeepAliveMs = 15_000
 
 /** The well-known APIs, to which the client's own key is passed on. */
-const usualUpstreams: readonly UpstreamConfig[] = [
+const defaultUpstreams: readonly UpstreamConfig[] = [
   { name: "anthropic", families: ["anthropic"], baseUrl: "https://api.anthropic.com" },
   { name: "openai", families: ["openai"], baseUrl: "https://api.openai.com" },
   { name: "gemini", families: ["gemini"], baseUrl: "https://generativelanguage.googleapis.com" },
@@ -140,11 +140,11 @@ function listenOf({ listen = {} }: Config, given: GivenSettings, { secret }: Rea
   const ref = given.tokenEnv === undefined ? listen.token : { env: given.tokenEnv, from: "--token-env" }
   const token = secret(ref, ["listen", "token"], "client")
   return {
-    host: given.host ?? listen.host ?? usualHost,
+    host: given.host ?? listen.host ?? defaultHost,
     port: given.port ?? listen.port ?? usualPort,
     allowedHosts: listen.allowedHosts ?? [],
     allowedOrigins: listen.allowedOrigins ?? [],
-    keepAliveMs: listen.keepAliveMs ?? usualKeepAliveMs,
+    keepAliveMs: listen.keepAliveMs ?? defaultKeepAliveMs,
     ...present({ token }),
   }
 }
@@ -152,7 +152,7 @@ function listenOf({ listen = {} }: Config, given: GivenSettings, { secret }: Rea
 function upstreamsOf(config: Config, given: GivenSettings, reader: Reader): readonly Upstream[] {
   const upstreams: readonly UpstreamConfig[] =
     given.upstream === undefined
-      ? (config.upstreams ?? usualUpstreams)
+      ? (config.upstreams ?? defaultUpstreams)
       : [{ name: "upstream", baseUrl: given.upstream }]
   return upstreams.map((upstream, n) => ({
     name: upstream.name ?? `${new URL(upstream.baseUrl).host}#${n + 1}`,

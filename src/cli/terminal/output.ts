@@ -85,12 +85,12 @@ export type Paper = {
 }
 
 /** Bounds on the width: narrower, bars are useless; wider, lines are hard to read. */
-const leastWidth = 60
+const minWidth = 60
 
-const mostWidth = 100
+const maxWidth = 100
 
 /** The width for a file or a pipe. */
-const usualWidth = 96
+const defaultWidth = 96
 
 /** Writes a text in a style of the terminal, by its ANSI code, or plain. */
 export const styled =
@@ -100,7 +100,7 @@ export const styled =
 
 /** The output settings of a sink, with colour only if its terminal supports it. */
 export function createPaper({ columns, hasColour }: Pick<Sink, "columns" | "hasColour">): Paper {
-  const width = Math.min(mostWidth, Math.max(leastWidth, (columns ?? usualWidth) - 1))
+  const width = Math.min(maxWidth, Math.max(minWidth, (columns ?? defaultWidth) - 1))
   const tableWidth = columns === undefined ? Number.POSITIVE_INFINITY : width
   return { width, tableWidth, bold: styled(hasColour, 1), dim: styled(hasColour, 2) }
 }
@@ -142,7 +142,7 @@ export const right = (title: string): SetColumn => ({ title, align: "right" })
 /** Between two columns. */
 const gap = "  "
 
-const leastColumn = 16
+const minColumn = 16
 
 /** A table whose columns are as wide as their content. Only columns with `fit` shrink, so that names can be copied whole. */
 export function table(
@@ -158,7 +158,7 @@ export function table(
   const over = needed.reduce((sum, wide) => sum + wide + gap.length, -gap.length) - tableWidth
   const widths = columns.map(({ fit }, n) => {
     const wide = needed[n] ?? 0
-    return fit === undefined || over <= 0 ? wide : Math.min(wide, Math.max(leastColumn, wide - over))
+    return fit === undefined || over <= 0 ? wide : Math.min(wide, Math.max(minColumn, wide - over))
   })
   const line = (row: readonly string[]): string =>
     row

@@ -24,7 +24,7 @@ import { addChangeRoutes, cookieIn, createSignIns, proofHeader, type SignIn, typ
 export type Admin = ((request: Request) => Promise<Response>) & { readonly close: () => void }
 
 /** Shorter than the idle timeout of proxies. */
-const usualKeepAliveMs = 15_000
+const defaultKeepAliveMs = 15_000
 
 const randomName = (): string => randomBytes(6).toString("hex")
 
@@ -35,7 +35,7 @@ export function createAdmin(deps: AdminDeps): Admin {
   // Without a token nobody can look at this gateway, so it tells other replicas nothing.
   const replicas = joinReplicas({ events: deps.token ? store.events : undefined, ...present({ operator, onFault }) })
   const activity = watchActivity({ ...deps, replicas })
-  const streams = createEventStreams(feed, deps.keepAliveMs ?? usualKeepAliveMs)
+  const streams = createEventStreams(feed, deps.keepAliveMs ?? defaultKeepAliveMs)
   const stopHearing = publishEvents({ ...deps, replicas }, feed)
   const signIns = createSignIns(deps.now)
   const signedIn = new WeakMap<Request, SignIn>()

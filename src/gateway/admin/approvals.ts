@@ -51,7 +51,7 @@ type ApprovalsOptions = {
 }
 
 /** More than people can review while clients wait. */
-const usualLimit = 100
+const defaultLimit = 100
 /** Limits on what a person is shown of a call: more than anyone reads before deciding. */
 const inputBounds = { text: 16_000, items: 500, total: 32_000 }
 const reasonBounds = { text: 1000, items: 50, total: 10_000 }
@@ -69,7 +69,7 @@ const randomId = (): string => randomBytes(12).toString("hex")
 export type Approvals = ReturnType<typeof createApprovals>
 
 /** The tool calls that wait for a person. */
-export function createApprovals({ now = Date.now, newId = randomId, limit = usualLimit }: ApprovalsOptions = {}) {
+export function createApprovals({ now = Date.now, newId = randomId, limit = defaultLimit }: ApprovalsOptions = {}) {
   const waiting = new Map<string, Waiting>()
   const { emit, subscribe } = createListeners<ApprovalEvent>()
   /** Resolves with the person's decision; with false when the signal aborts, or at once if too many wait. Never throws. */

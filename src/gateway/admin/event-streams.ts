@@ -149,7 +149,7 @@ type FeedEvent = {
 }
 
 /** Limit on events in memory, each at most some kilobytes: minutes of a busy gateway. */
-const usualLimit = 1000
+const defaultLimit = 1000
 
 export type Feed = ReturnType<typeof createFeed>
 
@@ -157,7 +157,7 @@ export type Feed = ReturnType<typeof createFeed>
  * The latest events, numbered. Readers keep their own position, so nothing is stored for a reader. `name` distinguishes this feed's ids
  * from those of another process, or of this one before a restart.
  */
-export function createFeed(name: string, limit: number = usualLimit) {
+export function createFeed(name: string, limit: number = defaultLimit) {
   const events = new Map<number, FeedEvent>()
   const { emit, subscribe } = createListeners<void>()
   let head = { number: 0, endBytes: 0 }

@@ -224,7 +224,7 @@ function commonLength(one: Buffer, other: Buffer, isFromEnd: boolean): number {
 }
 
 /** A token is rarely shorter than two bytes. If it is, the exact count of this request corrects the estimate for the next one. */
-const leastBytesPerToken = 2
+const minBytesPerToken = 2
 /** Safety margin below the compaction threshold, because counts are slightly off. */
 const nearShare = 0.95
 
@@ -234,8 +234,8 @@ export function leavesSize(
   { countedTokens, moreBytes, pieceBytes }: RequestSize,
   compactAtTokens: number,
 ): boolean {
-  const most = countedTokens + Math.max(0, moreBytes) / leastBytesPerToken
-  const isSmall = most <= compactAtTokens * nearShare && pieceBytes / leastBytesPerToken <= toolOutputTokens
+  const most = countedTokens + Math.max(0, moreBytes) / minBytesPerToken
+  const isSmall = most <= compactAtTokens * nearShare && pieceBytes / minBytesPerToken <= toolOutputTokens
   return isSmall && toolRounds === undefined
 }
 

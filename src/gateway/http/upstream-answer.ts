@@ -140,7 +140,7 @@ function beginningOf(bytes: Buffer): "opening" | "other" | { readonly error: str
 }
 
 /** A text this short may occur in a response by chance; keys are longer. */
-const leastLength = 8
+const minLength = 8
 
 /**
  * Mask the upstream's own key in a response, in a header or in an error that quotes it: the client must not see it. The mask has the same
@@ -161,7 +161,7 @@ export function maskedAnswer(answer: UpstreamAnswer, upstream: Pick<Upstream, "a
 function secretsOf({ apiKey, headers = {} }: Pick<Upstream, "apiKey" | "headers">): readonly Buffer[] {
   const given = Object.entries(headers).flatMap(([name, value]) => (isCredential(name) ? [value] : []))
   const keys = [...(apiKey === undefined ? [] : [apiKey]), ...given].map((key) => key.replace(/^\S+\s+/, "").trim())
-  return keys.filter((key) => key.length >= leastLength).map((key) => Buffer.from(key))
+  return keys.filter((key) => key.length >= minLength).map((key) => Buffer.from(key))
 }
 
 function maskingTaker(taker: Taker, secrets: readonly Buffer[]): Taker {

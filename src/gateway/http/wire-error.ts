@@ -43,7 +43,7 @@ export const contextError = (format: Format, need: ContextNeed): WireError =>
 const maxMessageLength = 4000
 
 /** `retry-after`: locks are released and stores recover within moments. */
-const usualRetrySeconds = 1
+const defaultRetrySeconds = 1
 
 /** Problems that a retry does not solve. */
 const permanent: ReadonlySet<Problem["code"]> = new Set(
@@ -103,7 +103,7 @@ function answer(format: Format | undefined, content: ErrorContent, isPermanent: 
     status: content.status,
     headers: {
       "content-type": "application/json",
-      ...(waits && !pointless ? { "retry-after": String(usualRetrySeconds) } : {}),
+      ...(waits && !pointless ? { "retry-after": String(defaultRetrySeconds) } : {}),
       ...(pointless ? { "x-should-retry": "false" } : {}),
     },
     body: errorBody(format, content),

@@ -135,16 +135,16 @@ function isStateful(request: ModelRequest): boolean {
 /** Only this many characters of a text are examined, which is more than a summary has. */
 const maxLength = 64_000
 /** Shorter lines occur in many texts. */
-const leastLine = 40
+const minLine = 40
 /** A response without a longer line is identified by its longest line, if that has at least this length. */
-const leastOnlyLine = 12
+const minOnlyLine = 12
 const maxResponseLines = 6
 const maxOpeningLines = 300
 
 /** The longest lines of a response: a client that uses it as a summary puts it between text of its own. */
 function longestLines(answer: Transcript): readonly string[] {
-  const lines = longestFirst(linesIn(spokenText(answer), leastOnlyLine))
-  const long = lines.filter((line) => line.length >= leastLine)
+  const lines = longestFirst(linesIn(spokenText(answer), minOnlyLine))
+  const long = lines.filter((line) => line.length >= minLine)
   return long.length === 0 ? lines.slice(0, 1) : long.slice(0, maxResponseLines)
 }
 
@@ -153,11 +153,11 @@ export function openingLines(messages: Transcript): readonly string[] {
   const end = messages.findIndex((message) => message.role === "assistant" && !isFrame(message, true))
   const opening = messages.slice(0, end < 0 ? messages.length : end + 1)
   const text = spokenText(opening.filter(({ role }) => role !== "system")).slice(0, maxLength)
-  return longestFirst(linesIn(text, leastOnlyLine)).slice(0, maxOpeningLines)
+  return longestFirst(linesIn(text, minOnlyLine)).slice(0, maxOpeningLines)
 }
 
 /** Shortest line that identifies a conversation quoted as text in another request: few conversations share one. */
-const leastTurnLine = 24
+const minTurnLine = 24
 const maxTurnLines = 3
 /** Clients shorten tool output when they write it as text. */
 const maxResult = 1500
@@ -166,7 +166,7 @@ const maxResult = 1500
 function turnLines({ messages }: ModelRequest, answer: Transcript): readonly string[] {
   const news = messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1)
   const text = [...news.filter(({ role }) => role === "user"), ...answer].flatMap(headsOf).join("\n")
-  return longestFirst(linesIn(text, leastTurnLine)).slice(0, maxTurnLines)
+  return longestFirst(linesIn(text, minTurnLine)).slice(0, maxTurnLines)
 }
 
 /** Only the last lines are examined: they have the newest messages and the question about them. */
@@ -176,11 +176,11 @@ const maxTextLines = 200
 export function linesOfCall({ messages }: ModelRequest): readonly string[] {
   if (messages.some(({ role }) => role === "assistant")) return []
   const text = spokenText(messages.filter(({ role }) => role === "user")).slice(-maxLength)
-  return linesIn(text, leastTurnLine).slice(-maxTextLines)
+  return linesIn(text, minTurnLine).slice(-maxTextLines)
 }
 
 /** Is the line long enough to identify a conversation without another line? */
-export const isTellingLine = (line: string): boolean => line.length >= leastLine
+export const isTellingLine = (line: string): boolean => line.length >= minLine
 
 /** The texts of a message; of a tool result only whole lines at its beginning. */
 const headsOf = ({ parts }: Message): readonly string[] =>

@@ -210,7 +210,7 @@ function fromEarlier(line: Line): IdentityDecision | undefined {
 }
 
 /** Matching lines required if the response was shown to a person; for a client's own summary one is enough. */
-const leastLines = 2
+const minLines = 2
 
 /**
  * By the session's last response at the beginning of the conversation: the client asked for a summary, and continues from it. A person may
@@ -223,7 +223,7 @@ function fromRetelling(line: Line): IdentityDecision | undefined {
     const tip = tipOf(line, session)
     const last = lines.filter(({ entry }) => tip?.frame === frame && entry?.startsWith(`${tip.mark}.`))
     const [, how, count] = last[0]?.entry?.split(".") ?? []
-    const isEnough = history.answered !== undefined && last.length >= Math.min(leastLines, Number(count ?? leastLines))
+    const isEnough = history.answered !== undefined && last.length >= Math.min(minLines, Number(count ?? minLines))
     if (last.length > 0 && (how === unshown || isEnough)) return goOnLine(line, session, "retelling")
   }
   return undefined

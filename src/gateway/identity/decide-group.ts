@@ -156,7 +156,7 @@ const hexes = 6
 /** Only this many characters of the instructions are sampled: their beginning describes the agent. */
 const maxLength = 20_000
 /** Overlap of 0.5 or more counts as the same agent: agents gain tools and instructions over time. */
-const leastShare = 0.5
+const minShare = 0.5
 
 /** A random sample of a set: the members with the smallest hashes. The overlap of two samples estimates the overlap of the sets. */
 const sample = (members: Iterable<string>, most: number): readonly string[] =>
@@ -193,7 +193,7 @@ function overlaps(one: readonly string[], other: readonly string[], most: number
   const here = new Set(one)
   const there = new Set(other)
   const all = sample([...one, ...other], most)
-  return all.filter((member) => here.has(member) && there.has(member)).length >= all.length * leastShare
+  return all.filter((member) => here.has(member) && there.has(member)).length >= all.length * minShare
 }
 
 const writeLikeness = ({ tools, words }: Likeness): string => `${tools.join("")}.${words.join("")}`

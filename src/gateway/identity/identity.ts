@@ -113,10 +113,10 @@ const headerValue = (headers: Headers, name: string): string | undefined => {
 }
 
 /** Shorter ids such as `default`, `test` and `1` are used by many clients. */
-const leastId = 8
+const minId = 8
 
 const usableId = (id: string | undefined): string | undefined =>
-  id !== undefined && id.length >= leastId && /\d/.test(id) ? id : undefined
+  id !== undefined && id.length >= minId && /\d/.test(id) ? id : undefined
 
 /** Headers in which clients name their conversation. */
 export const sessionHeaders = namesIn("x-claude-code-session-id session-id session_id x-session-id conversation_id")

@@ -258,8 +258,8 @@ const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i
 /** Only this many characters of an id are examined. */
 const maxId = 300
 /** Shortest run of letters and digits in a random id: the shortest that providers generate has nine. */
-const leastPiece = 9
-const leastDistinct = 4
+const minPiece = 9
+const minDistinct = 4
 
 /**
  * Is this an id that two conversations cannot share by chance? Some clients and small servers number their calls (`call_0`, `1`,
@@ -272,7 +272,7 @@ export function isRandomId(id: string): boolean {
 
 /** Digits between letters, not only at the end: that would be a name with a number. */
 function isRandomPiece(piece: string): boolean {
-  if (piece.length < leastPiece || new Set(piece).size < leastDistinct) return false
+  if (piece.length < minPiece || new Set(piece).size < minDistinct) return false
   const stem = piece.replace(/\d{1,300}$/, "")
   return /\d/.test(stem) && /[A-Za-z]/.test(stem)
 }
@@ -306,7 +306,7 @@ const time = /(?:1[5-9]|2[0-4])\d{11}(?:[_-]\d{1,4})?$/
 const timeIn = (id: string): string | undefined => time.exec(id.slice(-40))?.[0]
 
 /** Shorter signatures are placeholder words that many conversations share. */
-const leastSignature = 64
+const minSignature = 64
 
 /** A call without an id goes by its place. */
 const isPlace = /^m\d+\.\d+$/
@@ -323,17 +323,17 @@ function madeUpId(wire: string | undefined): string | undefined {
 function signatureOf(wire: string | undefined): readonly string[] {
   const fields = fieldsOf(wire?.includes("ignature") === true ? tryParse(wire) : undefined)
   const seal = textField(fields, "thoughtSignature") ?? textField(fields, "thought_signature")
-  return seal === undefined || seal.length < leastSignature ? [] : [digest("seal", seal)]
+  return seal === undefined || seal.length < minSignature ? [] : [digest("seal", seal)]
 }
 
 /** Shorter texts are not a compacted history. */
-const leastCompaction = 16
+const minCompaction = 16
 
 /** Clients may send a compaction back with reordered keys or with a cache marker, so hash only its content. */
 function compaction(wire: string): readonly string[] {
   const block = fieldsOf(tryParse(wire))
   const said = textField(block, "encrypted_content") ?? textField(block, "content") ?? textField(block, "id")
-  return said === undefined || said.length < leastCompaction ? [] : [digest("compaction", said)]
+  return said === undefined || said.length < minCompaction ? [] : [digest("compaction", said)]
 }
 
 /** In OpenAI Responses each item of a response has an id, by which clients may refer to it. */
@@ -375,14 +375,14 @@ function withoutThinking(text: string): string {
 }
 
 /** Shorter responses occur in many conversations. */
-const leastTelling = 24
+const minTelling = 24
 
 /** Is this response unlikely to occur in another conversation of the same client? */
 export const isTelling = (message: Message): boolean =>
   message.parts.some(({ type }) => type === "tool-call") || hasTellingWords(message)
 
 /** The same, by the text alone: many conversations begin with the same tool call. */
-export const hasTellingWords = ({ parts }: Message): boolean => normalizedText(parts).length >= leastTelling
+export const hasTellingWords = ({ parts }: Message): boolean => normalizedText(parts).length >= minTelling
 
 function otherKey(part: Part): readonly unknown[] {
   switch (part.type) {

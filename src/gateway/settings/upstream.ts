@@ -82,22 +82,22 @@ const keyOf = (tenant: string, model: string | undefined): string => JSON.string
 /** Limit on remembered windows (one per tenant and model). */
 const maxWindows = 1000
 /** No model has a smaller window: a refusal that states less was about something else. */
-const leastWindow = 4000
+const minWindow = 4000
 
 /** Remember the window that an upstream stated. If it stated none, the size of the refused request is the upper bound. */
 export function learnWindow({ windows }: WindowDeps, tenant: string, model: string, tokens: number): void {
-  if (tokens < leastWindow) return
+  if (tokens < minWindow) return
   if (windows.size >= maxWindows) windows.clear()
   const key = keyOf(tenant, model)
   windows.set(key, Math.min(tokens, windows.get(key) ?? tokens))
 }
 
 /** Largest share of the window that is reserved for the response, whatever `max_tokens` the request allows. */
-const mostAnswerShare = 0.5
+const maxAnswerShare = 0.5
 
 /** Can the request be made small enough that the response it allows fits as well? */
 export const leavesAnswer = ({ windowTokens = 0, answerTokens = 0 }: ContextRefusal): boolean =>
-  answerTokens > 0 && answerTokens <= windowTokens * mostAnswerShare
+  answerTokens > 0 && answerTokens <= windowTokens * maxAnswerShare
 
 export const isAnswerCounted = ({ countsAnswer }: WindowDeps, tenant: string, model: string | undefined): boolean =>
   countsAnswer.has(keyOf(tenant, model))

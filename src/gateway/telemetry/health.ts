@@ -22,7 +22,7 @@ type ProbedStore = Pick<Store, "head" | "putAliases">
 type HealthAnswer = { readonly status: number; readonly body: string }
 
 /** Time limit of a probe: a slower store is useless for requests, and most probes do not wait longer either. */
-const usualProbeLimitMs = 2000
+const defaultProbeLimitMs = 2000
 /** How long a probe result is reused: probes come from many sides, and must not be a load. */
 const answerHoldsMs = 1000
 /** Minimum interval of write probes: a readable store may have no space, or its file may be gone. */
@@ -62,7 +62,7 @@ export function createHealth({ store, operator, closing, version, ...rest }: Hea
 /** Probe the store. One probe runs at a time: no second one joins a probe that hangs. */
 function createStoreProbe(
   store: ProbedStore,
-  { now = Date.now, probeLimitMs = usualProbeLimitMs, onStore }: Pick<HealthDeps, "now" | "probeLimitMs" | "onStore">,
+  { now = Date.now, probeLimitMs = defaultProbeLimitMs, onStore }: Pick<HealthDeps, "now" | "probeLimitMs" | "onStore">,
 ) {
   const holds = (atMs: number | undefined, ms: number): boolean =>
     // If the clock was set back, an old result must not count as new.

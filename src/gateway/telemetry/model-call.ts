@@ -149,8 +149,8 @@ export function serversOf(upstreams: readonly Pick<Upstream, "name" | "baseUrl">
     upstreams.flatMap(({ name, baseUrl }) => {
       if (!URL.canParse(baseUrl)) return []
       const { hostname, port, protocol } = new URL(baseUrl)
-      const usualPort = protocol === "http:" ? 80 : 443
-      return [[name, { address: hostname, port: port === "" ? usualPort : Number(port) }] as const]
+      const defaultPort = protocol === "http:" ? 80 : 443
+      return [[name, { address: hostname, port: port === "" ? defaultPort : Number(port) }] as const]
     }),
   )
 }

@@ -36,7 +36,7 @@ export type Telemetry = {
 
 const nothing = (): void => {}
 
-const usualSendLimitMs = 5000
+const defaultSendLimitMs = 5000
 /** Time limit for the last data of a process that ends. */
 const closeLimitMs = 3000
 
@@ -50,7 +50,7 @@ export async function openTelemetry(options: OpenTelemetryOptions): Promise<Tele
   const onUnsent = (reason: string): void =>
     onFault(new HoldfastError({ code: "upstream-unreachable", host: url.host, reason }))
   const service = { "service.name": serviceName, "service.version": serviceVersion, "service.instance.id": instanceId }
-  const { headers = {}, sendLimitMs = usualSendLimitMs } = options
+  const { headers = {}, sendLimitMs = defaultSendLimitMs } = options
   const providers = openProviders(packages, { url, headers, service, sendLimitMs, onUnsent })
   const makeSpan = createSpanMaker(packages.api, providers.tracer)
   const measure = createCallInstruments(providers.meter)

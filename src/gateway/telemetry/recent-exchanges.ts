@@ -11,10 +11,10 @@ type BegunExchange = Pick<ExchangeRecord, "id" | "atMs" | "tenant"> &
 export type RecentExchanges = ReturnType<typeof createRecentExchanges>
 
 /** Limit on records in memory, each some kilobytes. Lasting data is in the session's log. */
-const usualLimit = 1000
+const defaultLimit = 1000
 
 /** The latest exchanges; metrics, logs and spans are made from its events. */
-export function createRecentExchanges(limit = usualLimit) {
+export function createRecentExchanges(limit = defaultLimit) {
   const records = new Map<string, ExchangeRecord>()
   const ended = createListeners<ExchangeRecord>()
   const begun = createListeners<BegunExchange>()

@@ -147,7 +147,7 @@ function readArguments(input: unknown): RecallArguments | string {
     return "The handle is missing or invalid. Copy all of it from the place where the text was left out. Nothing was fetched."
   }
   const counts: Record<string, number | undefined> = {}
-  for (const [name, least] of leastCounts) {
+  for (const [name, least] of minCounts) {
     const count = countOf(input[name])
     if (count === "none" || (count !== undefined && count < least)) {
       return `${name} must be an integer of at least ${least}. Nothing was fetched.`
@@ -159,7 +159,7 @@ function readArguments(input: unknown): RecallArguments | string {
   return { handle, ...present({ fromLine, toLine, skipCharacters, find }) }
 }
 
-const leastCounts = Object.entries({ fromLine: 1, toLine: 1, skipCharacters: 0 })
+const minCounts = Object.entries({ fromLine: 1, toLine: 1, skipCharacters: 0 })
 
 /** Models sometimes write a number as a string, or null for an omitted argument. */
 function countOf(value: unknown): number | undefined | "none" {

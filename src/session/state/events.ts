@@ -34,7 +34,7 @@ export type SessionEvent = { readonly session: string; readonly atMs: number } &
   | Extract<LogEvent, { type: TracedNames }>
 )
 
-/** Events of a trace that are told to listeners too. */
+/** Types of trace events that are emitted to listeners too. */
 type TracedNames =
   Words<"branch-opened rules-found unpin-unmatched memory-flushed lookups-repeated durability-degraded durability-restored stack-installed stack-changed stack-refused">
 

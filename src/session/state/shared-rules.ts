@@ -17,7 +17,7 @@ type SharedRulesOptions = {
 
 /** How long a read of the shared log stays valid: a rule for many sessions need not apply within the same second. */
 const freshMs = 1000
-/** Limit on pending entries: far more than anyone pins by hand while the store is unavailable. */
+/** Limit on entries in memory while the store is unavailable: far more than anyone pins by hand. */
 const maxUnsaved = 1000
 
 /**
@@ -76,7 +76,7 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions) {
         const made = entries.find((entry) => entry.body.type === "rule-pinned")
         return sharedPin(made?.seq ?? 0, body)
       }),
-    /** Returns false for a rule that is not of this tenant, or not in force for this agent. */
+    /** Returns false for a rule that does not belong to this tenant, or does not apply to this agent, or was withdrawn already. */
     unpin: (id: string, owner: MemoryOwner): Promise<boolean> =>
       lock(async () => {
         const pin = seqOfShared(id)
