@@ -10,7 +10,7 @@ type StreamRequest = {
 
 /** Limit on readers, each with a connection: a handful of people with a few pages each. */
 export const maxStreams = 50
-/** A reader that read nothing during this many keep-alive intervals is disconnected. */
+/** Number of keep-alive intervals after which a reader that reads nothing is disconnected. */
 const maxStalled = 8
 
 type Reader = { readonly hear: () => void; readonly beat: () => void; readonly end: () => void }
@@ -55,7 +55,7 @@ function openReader(
   let wanted = false
   let stalled = 0
   const leave = (): boolean => readers.delete(reader)
-  /** End the stream after one last piece of pending events. */
+  /** Ends the stream after one last piece of pending events. */
   const end = (): void => {
     if (!leave()) return
     const rest = cursor.take()
@@ -125,11 +125,11 @@ function createCursor(feed: Feed, lastId: string | undefined, session: string | 
       }
       return piece
     },
-    /** Put a keep-alive comment before the next piece. */
+    /** Puts a keep-alive comment before the next piece. */
     beat: (): void => {
       if (said === "") said = `: keep-alive\nid: ${feed.idOf(at)}\n\n`
     },
-    /** Whether too much waits for the reader, or events are already lost. */
+    /** True if too much waits for the reader, or events are already lost. */
     isBehind: (): boolean => at < feed.floor() || feed.head().endBytes - takenBytes > maxWaitingBytes,
   }
 }
@@ -185,7 +185,7 @@ export function createFeed(name: string, limit: number = defaultLimit) {
       const number = Number(digits ?? Number.NaN)
       return number >= floor() && number <= head.number ? number : undefined
     },
-    /** Be told that there is a new event. */
+    /** Calls the listener for each new event. */
     subscribe,
   }
 }

@@ -97,6 +97,6 @@ export function openRequestLog(
   }
 }
 
-/** The reason of a JSON error quotes the body, and records must not quote text of a client. */
+/** Removes the reason of a JSON error, which quotes the body: records must not quote text of a client. */
 const withoutText = (problem: Problem): Problem =>
   problem.code === "json-invalid" ? { ...problem, reason: "it cannot be parsed" } : problem

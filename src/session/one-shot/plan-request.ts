@@ -31,7 +31,7 @@ export type RequestPlan = RequestSizes & {
   readonly limits: SizeLimits
   readonly by: "budget" | "window"
   readonly expectedCalls: number
-  /** Does the original request contain every pinned rule? */
+  /** True if the original request contains every pinned rule. */
   readonly pinsStand: boolean
 }
 

@@ -92,9 +92,9 @@ export type Live = Pick<Shared, "store" | "queue" | "options" | "spending" | "st
     at: number
     /** The end of the log when `at` was read: later entries were written by others. */
     seen: number
-    /** Whether `at` was read from the log. */
+    /** True if `at` was read from the log. */
     opened: boolean
-    /** Whether the infrastructure and the model calibrations were read from the log. */
+    /** True if the infrastructure and the model calibrations were read from the log. */
     learned: boolean
     /** The session was deleted: nothing is written any more. */
     removed: boolean
