@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Nothing is imported before the version is known: the other files use syntax that an old Node cannot even read.
+// Nothing is imported before the version is checked: the other files use syntax that an old Node cannot parse.
 const minNode = 22
 
 if (Number(process.versions.node.split(".")[0]) < minNode) {

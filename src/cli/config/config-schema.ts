@@ -20,12 +20,12 @@ import {
 } from "./config-field.ts"
 import { logFormats, logLevels, namedSummarizers, storeAwayNames, strategyNames } from "./resolved-config.ts"
 
-/** A day: nothing here waits longer. */
+/** Limit on waiting times: a day. */
 const dayMs = 86_400_000
-/** Far beyond every window there is. */
+/** Limits on token counts, far above any window, and on byte counts. */
 const mostTokens = 100_000_000
 const mostBytes = 1024 ** 3
-/** A petabyte. */
+/** Limit on the size of the store: a petabyte. */
 const maxStored = 1024 ** 5
 
 const waitMs = () => whole(1, dayMs)
@@ -128,7 +128,7 @@ const otlp = members({
   service: text("a name").optional(),
 })
 
-/** More than any memory is of use with. */
+/** Limit on memory rows per day: more is of no use. */
 const maxRows = 1_000_000
 
 const memory = members({
@@ -144,7 +144,7 @@ const sectionText = z.union([text("a text"), members({ file: text("the path of a
   error: "a text, or { file: PATH }",
 })
 
-/** How a section gives way where the stack has too little room, by its name; shorter texts are named themselves. */
+/** How a section shrinks if the stack has too little room; `shorter` gives alternative texts. */
 const shrinkNames = ["fixed", "truncate", "drop"] as const
 
 const section = members({

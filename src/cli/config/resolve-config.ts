@@ -21,10 +21,10 @@ import type { ResolvedConfig } from "./resolved-config.ts"
 
 export const usualPort = 4141
 const defaultHost = "127.0.0.1"
-/** Well below the minute after which routers on the way forget a silent connection. */
+/** Default interval of keep-alive comments: well below the minute after which routers drop a silent connection. */
 const defaultKeepAliveMs = 15_000
 
-/** The well-known APIs, to which the client's own key is passed on. */
+/** The default upstreams: the well-known APIs, which get the client's own key. */
 const defaultUpstreams: readonly UpstreamConfig[] = [
   { name: "anthropic", families: ["anthropic"], baseUrl: "https://api.anthropic.com" },
   { name: "openai", families: ["openai"], baseUrl: "https://api.openai.com" },
@@ -33,7 +33,7 @@ const defaultUpstreams: readonly UpstreamConfig[] = [
 
 type UpstreamConfig = NonNullable<Config["upstreams"]>[number]
 
-/** Where settings come from, and how the secrets that they name are opened. */
+/** The sources of settings, and the function that reads the secrets they refer to. */
 type Sources = {
   readonly file?: ConfigFile
   readonly flags: Flags
@@ -42,15 +42,15 @@ type Sources = {
 }
 
 type Reader = {
-  /** The path of a file is relative to the configuration. */
+  /** Resolves a path relative to the configuration file. */
   readonly below: (path: string) => string
   readonly secret: (value: Config["data"], path: Path, use: SecretUse) => string | undefined
 }
 
-type Resolved = { readonly resolved: ResolvedConfig } | { readonly faults: readonly ConfigFault[] }
+type ResolveResult = { readonly resolved: ResolvedConfig } | { readonly faults: readonly ConfigFault[] }
 
-/** All sources taken together: a flag before a variable, that before the file, and that before the default. */
-export function resolveConfig({ file, flags, env, openSecret }: Sources): Resolved {
+/** Merges all sources: flags override variables, variables the file, and the file the defaults. */
+export function resolveConfig({ file, flags, env, openSecret }: Sources): ResolveResult {
   const { given, faults } = readFlags(flags, env)
   const config = file?.config ?? {}
   const place = file?.place ?? { source: "the configuration", lineOf: () => undefined }
@@ -90,7 +90,7 @@ export function resolveConfig({ file, flags, env, openSecret }: Sources): Resolv
     ...present({ data: dataOf(config, given, reader), telemetry: telemetryOf(config, reader) }),
     stacks: stacksOf(config, file?.folder),
   }
-  const all = [...faults, ...objectionsTo(resolved, config, place)]
+  const all = [...faults, ...combinationFaults(resolved, config, place)]
   return all.length > 0 ? { faults: all } : { resolved }
 }
 
@@ -198,7 +198,7 @@ function summarizerOf(config: Config, given: GivenSettings, reader: Reader): Sum
   return { format, baseUrl, model, headers, ...present({ apiKey, maxOutputTokens, inputTokens }) }
 }
 
-/** The stacks in the order of the file, each behind the documents named for all; those are a stack of their own where no other fits. */
+/** The stacks in the order of the file, each with the common documents first. The common documents alone are the stack of other calls. */
 function stacksOf({ stack = [], documents = [] }: Config, folder: string | undefined): readonly StackRule[] {
   const from = present({ folder })
   const rules = stack.map(
@@ -236,8 +236,8 @@ function telemetryOf({ telemetry }: Config, reader: Reader): ResolvedConfig["tel
   return { endpoint, headers: headersOf(headers, ["telemetry", "otlp"], reader), serviceName }
 }
 
-/** Faults that show only when all settings are taken together. */
-function objectionsTo({ listen }: ResolvedConfig, config: Config, place: ConfigPlace): readonly ConfigFault[] {
+/** Faults in the combination of settings. */
+function combinationFaults({ listen }: ResolvedConfig, config: Config, place: ConfigPlace): readonly ConfigFault[] {
   const faults: ConfigFault[] = []
   if (!isLoopback(listen.host) && listen.token === undefined)
     faults.push(
