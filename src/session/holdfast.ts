@@ -46,12 +46,12 @@ export type Holdfast = {
   readonly rulesBind: boolean
   /** True if the session's own model writes the summaries, in requests that continue one that was sent. */
   readonly asksOwnModel: boolean
-  /** Open the store now instead of at first use, and resume unfinished background work. */
+  /** Opens the store now instead of at first use, and resumes unfinished background work. */
   readonly open: () => Promise<void>
   readonly subscribe: (listener: Listener) => () => void
   /** Resolves once no background work is running in this process. */
   readonly idle: () => Promise<void>
-  /** Finish current work, stop background work and close the store. */
+  /** Finishes current work, stops background work and closes the store. */
   readonly close: () => Promise<void>
 }
 

@@ -116,7 +116,7 @@ export function createStoreWatch(ask: () => Promise<unknown>) {
   }
   return {
     isAway: (): boolean => away,
-    /** Run a call. Its signal aborts when the store turns out to be unavailable. */
+    /** Runs a call. Its signal aborts when the store turns out to be unavailable. */
     during: async <Value>(call: (signal: AbortSignal) => Promise<Value>): Promise<Value> => {
       const timer = setTimeout(() => void probe(), slowMs).unref()
       try {

@@ -19,7 +19,7 @@ export type SummaryCall = {
   /** A model other than the one in the original request; for Gemini it belongs in the path. */
   readonly model?: string
   readonly answered: (response: ModelResponse) => Promise<void>
-  /** Report that the call failed: refused, rate limited, no connection. It is not repeated for the same history. */
+  /** Reports that the call failed: refused, rate limited, no connection. It is not repeated for the same history. */
   readonly failed: (reason: string) => void
 }
 

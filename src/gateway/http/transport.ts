@@ -33,9 +33,9 @@ export type UpstreamAnswer = {
   readonly rawHeaders: readonly (string | Buffer)[]
   readonly attempts: number
   readonly take: (taker: Taker) => void
-  /** Continue after `data` returned false. */
+  /** Continues after `data` returned false. */
   readonly resume: () => void
-  /** Abort the rest of the response. */
+  /** Aborts the rest of the response. */
   readonly drop: () => void
 }
 

@@ -90,7 +90,7 @@ export type GatewayOptions = {
 export type Gateway = {
   readonly url: string
   readonly port: number
-  /** Stop accepting requests, let open ones finish, write what is pending, and stop. */
+  /** Stops accepting requests, lets open ones finish, writes what is pending, and stops. */
   readonly close: () => Promise<void>
 }
 

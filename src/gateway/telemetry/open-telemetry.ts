@@ -30,7 +30,7 @@ export type OpenTelemetryOptions = {
 export type Telemetry = {
   /** Never throws and never waits. */
   readonly observe: (record: ExchangeRecord) => void
-  /** Send pending data, for at most three seconds. Never throws. */
+  /** Sends pending data, for at most three seconds. Never throws. */
   readonly close: () => Promise<void>
 }
 

@@ -189,7 +189,7 @@ type CommitDeps = {
   readonly outline: () => Outline
   readonly backlog: Backlog
   readonly synchronize: () => Promise<readonly UnsavedEntry[]>
-  /** Write these bodies; undefined if another process was faster, and then its entries have been read. */
+  /** Writes these bodies; undefined if another process was faster, and then its entries have been read. */
   readonly write: (written: readonly EntryBody[], away: Problem | undefined) => Promise<CommitResult | undefined>
   readonly options: JournalOptions
 }
@@ -302,7 +302,7 @@ function createBodies(store: Store, session: SessionId) {
       if (missing.length > 0) await fetch(missing)
       return new Map(seqs.flatMap((seq) => known.get(seq) ?? []).map((entry) => [entry.seq, entry]))
     },
-    /** Drop all except these. */
+    /** Drops all except these. */
     release: (isKept: (seq: number) => boolean): void => {
       for (const seq of known.keys()) if (!isKept(seq)) known.delete(seq)
     },
@@ -325,13 +325,13 @@ function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwne
   let entries: readonly StoredEntry[] = []
   let payloads: ReadonlyMap<string, string> = new Map()
 
-  /** Note that the store has everything up to here. */
+  /** Notes that the store has everything up to here. */
   const advance = (head: Head): void => {
     saved = head
     entries = entries.filter(({ seq }) => seq > head.seq)
     if (entries.length === 0) payloads = new Map()
   }
-  /** Write all entries. `conflict` if another process wrote in their place; if the store fails, the backlog stays unchanged. */
+  /** Writes all entries. `conflict` if another process wrote in their place; if the store fails, the backlog stays unchanged. */
   const save = async (upTo = entries.at(-1)?.seq ?? 0): Promise<"saved" | "conflict"> => {
     const part = entries.filter(({ seq }) => seq <= upTo).slice(0, savedAtOnce)
     const last = part.at(-1)
@@ -359,7 +359,7 @@ function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwne
       payloads = new Map([...payloads, ...texts])
     },
     save: () => save(),
-    /** Remove all entries, to be written differently. */
+    /** Removes all entries, to be written differently. */
     withdraw: (): ChainedEntries => {
       const withdrawn = { entries, payloads }
       entries = []

@@ -28,9 +28,9 @@ export type Remembered = {
 
 /** The memory of one agent across sessions: a daily log that is only appended to, and searched. */
 export type Memory = {
-  /** Store entries under today. The same entries again change nothing. */
+  /** Stores entries under today. The same entries again change nothing. */
   readonly remember: (session: SessionId, entries: readonly MemoryEntry[]) => Promise<Remembered>
-  /** Search the agent's own rows, best first; without words, newest first. */
+  /** Searches the agent's own rows, best first; without words, newest first. */
   readonly search: (search: MemorySearch) => Promise<readonly MemoryHit[]>
   /** The days that have rows, newest first. */
   readonly days: () => Promise<readonly { readonly day: string; readonly rows: number }[]>

@@ -46,7 +46,7 @@ export function createHub(now: () => number) {
   const { emit, subscribe } = createListeners<SessionEvent>()
   return {
     emit: (session: string, event: NewEvent): void => emit({ session, atMs: now(), ...event }),
-    /** Subscribe to all events, or to those of one session; call the returned function to unsubscribe. */
+    /** Subscribes to all events, or to those of one session; call the returned function to unsubscribe. */
     subscribe: (listener: Listener, session?: string): (() => void) =>
       subscribe((event) => {
         if (session === undefined || session === event.session) listener(event)

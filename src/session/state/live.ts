@@ -75,9 +75,9 @@ export type Live = Pick<Shared, "store" | "queue" | "options" | "spending" | "st
     readonly emit: (event: NewEvent) => void
     readonly redact: <Data>(data: Data) => Data
     readonly newId: () => string
-    /** Run something after the call, under the lock; errors are reported and break nothing. */
+    /** Runs something after the call, under the lock; errors are reported and break nothing. */
     readonly later: (work: string, act: () => Promise<void>) => void
-    /** Run something long without the lock; it takes the lock itself where it changes the session. */
+    /** Runs something long without the lock; it takes the lock itself where it changes the session. */
     readonly beside: (work: string, act: () => Promise<void>) => void
     readonly meterFor: (model: string | undefined, format: Format) => Meter
     readonly shared: SharedRules

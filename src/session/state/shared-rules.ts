@@ -41,7 +41,7 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions) {
   // Many sessions call this concurrently.
   const lock = createLock()
 
-  /** Write pending entries, if the store is available again. */
+  /** Writes pending entries, if the store is available again. */
   const save = async (): Promise<void> => {
     if (!journal.isDurable()) await journal.commit(() => [])
   }
@@ -64,7 +64,7 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions) {
   }
   return {
     read: (owner: MemoryOwner): Promise<readonly Pin[]> => lock(() => read(owner)),
-    /** Read the rules if they were never read; throws a Problem if that fails. */
+    /** Reads the rules if they were never read; throws a Problem if that fails. */
     require: (): Promise<void> => lock(async () => (journal.isKnown() ? undefined : journal.refresh())),
     isGone: (id: string): boolean => {
       const seq = seqOfShared(id)
