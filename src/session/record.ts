@@ -230,7 +230,7 @@ export async function guardingOf(live: Live, stored?: string): Promise<SessionGu
 }
 
 /** Runs a function under the session's lock. */
-type RunLocked = <Value>(act: (live: Live) => Promise<Value>) => Promise<Value>
+type WithLock = <Value>(act: (live: Live) => Promise<Value>) => Promise<Value>
 
 /** Limit on attempts, repeated if another call of the session spent money meanwhile. This often in a row it is a fault. */
 const maxAttempts = 8
@@ -239,7 +239,7 @@ const maxAttempts = 8
  * Judges the tool calls of a response before they run, and logs the decisions. Waiting for a person's approval does not block the session.
  * If money was spent meanwhile that a limit depends on, the response is judged again; the person is asked only about new questions.
  */
-export async function judgeResponse(use: RunLocked, given: ResponseLike): Promise<JudgedResponse> {
+export async function judgeResponse(use: WithLock, given: ResponseLike): Promise<JudgedResponse> {
   const answers = new Map<string, ReturnType<Approve>>()
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const { response, current } = await use(async (live) => ({

@@ -14,10 +14,10 @@ import {
   isRewind,
   newRules,
   noDocuments,
-  type RuleSearchInput,
   reportFound,
   reportUnmatched,
   rewoundPins,
+  type SearchInput,
   unpinEntries,
 } from "../rules/new-rules.ts"
 import { isInForce, type SessionPin } from "../rules/pins.ts"
@@ -149,7 +149,7 @@ export const newestAnswer = (messages: Transcript): Message | undefined =>
   messages.findLast(({ role }) => role === "assistant")
 
 /** The rule-search input for appended messages. */
-function ruleSearchInput(live: Live, messages: Transcript, opening?: readonly InjectedDocument[]): RuleSearchInput {
+function ruleSearchInput(live: Live, messages: Transcript, opening?: readonly InjectedDocument[]): SearchInput {
   const before = [...live.messages.values()].slice(-maxBefore)
   if (live.at !== 0) return { messages, before, ...noDocuments }
   const documents = opening ?? separate({ system: [], tools: [], messages }).infrastructure.documents
@@ -232,7 +232,7 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
       ...(left.length === 0 ? [] : [{ type: "branch-opened" as const, from: entryId(from), left: left.length }]),
     ]
     originals = originalsOf(request, added)
-    const news: RuleSearchInput = {
+    const news: SearchInput = {
       messages: originals,
       ignoredParts: rewrite.ignoredParts,
       before: conversation.slice(Math.max(0, path.length - maxBefore), path.length),

@@ -20,7 +20,7 @@ import { isInForce, knownPins, type SessionPin, whyOf } from "./pins.ts"
 import { documentRules, type IgnoredParts, isRetelling, noIgnoredParts, seekRules } from "./seek-rules.ts"
 
 /** The input of a search for rules: new messages, the messages before them, and opening documents that were not seen before. */
-export type RuleSearchInput = {
+export type SearchInput = {
   readonly messages: Transcript
   readonly before: Transcript
   readonly documents: readonly InjectedDocument[]
@@ -30,13 +30,13 @@ export type RuleSearchInput = {
   readonly ignoredParts?: IgnoredParts
 }
 
-export const noDocuments: Pick<RuleSearchInput, "documents" | "lifted"> = { documents: [], lifted: new Set() }
+export const noDocuments: Pick<SearchInput, "documents" | "lifted"> = { documents: [], lifted: new Set() }
 
 /** The entries of new rules in messages and documents, then those of rules that the messages withdraw: earlier rules or new ones. */
 export function* newRules(
   { options }: Live,
   pins: readonly SessionPin[],
-  { messages, before, documents, lifted, ignoredParts = noIgnoredParts }: RuleSearchInput,
+  { messages, before, documents, lifted, ignoredParts = noIgnoredParts }: SearchInput,
   { first, next }: { readonly first: number; readonly next: number },
 ): Steps<readonly EntryBody[]> {
   const find = options.rules?.find ?? "all"
