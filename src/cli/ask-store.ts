@@ -17,15 +17,15 @@ import { type Arguments, type CommandAnswer, failureIn, misuse, needed, type Opt
 import { sentenceOf, startProgress } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
-/** Where earlier versions kept their data: in the working folder, which agents can write to. */
+/** The folder in which earlier versions kept their data: in the working folder, which agents can write to. */
 const formerFolder = ".holdfast"
-const usualFile = "holdfast.db"
+const defaultFile = "holdfast.db"
 
 export const dataOption: Options = {
   data: { value: "PLACE", help: "the store: a folder, a file or a postgres:// address; your data folder unless given" },
 }
 
-/** Folders of the user's own, outside of any project. */
+/** The user's own folders for Holdfast, outside of any project. */
 type UsualFolders = {
   /** Sessions, memory, the admin token. */
   readonly data: string
@@ -34,8 +34,8 @@ type UsualFolders = {
 }
 
 /**
- * The user's own folders as each platform has them: by the XDG base directories (https://specifications.freedesktop.org/basedir-spec/), in
- * the Library on macOS, in AppData on Windows. A relative path in a variable counts as none, as the specification says.
+ * The user's own folders on each platform: by the XDG base directories (https://specifications.freedesktop.org/basedir-spec/), in the
+ * Library on macOS, in AppData on Windows. A relative path in a variable is ignored, as the specification says.
  */
 export function usualFolders(env: World["env"], platform: string = process.platform): UsualFolders {
   const path = platform === "win32" ? win32 : posix
@@ -59,30 +59,30 @@ export function usualFolders(env: World["env"], platform: string = process.platf
 
 const given = (text: string | undefined): string | undefined => (text === "" ? undefined : text)
 
-/** A store of an earlier version in the working folder. One that others may read came with a repository, and must not choose the rules here. */
+/** A store of an earlier version in the working folder. One that others may read came with a repository, and must not decide the rules. */
 export function formerStore(): string | undefined {
-  const file = resolve(formerFolder, usualFile)
+  const file = resolve(formerFolder, defaultFile)
   const found = statOf(file)
   const isOurs = typeof found === "object" && found.isFile()
   return isOurs && (process.platform === "win32" || (found.mode & 0o077) === 0) ? file : undefined
 }
 
-/** How to move a store of an earlier version out of the working folder; nothing for any other store. */
+/** Instructions for moving a store of an earlier version out of the working folder; undefined for any other store. */
 export function movingWords(place: string, env: World["env"]): string | undefined {
-  if (place !== resolve(formerFolder, usualFile)) return undefined
+  if (place !== resolve(formerFolder, defaultFile)) return undefined
   const { data, config } = usualFolders(env)
   const policy = statOf(resolve(formerFolder, "policy")) === undefined ? "" : `, ${formerFolder}/policy to ${config}`
   return `${formerFolder} in this folder is used, where agents work; with no gateway running, move its files to ${data}${policy}`
 }
 
-/** Where the store is: `--data`, else HOLDFAST_DATA, else one of an earlier version in the working folder, else the user's data folder. */
+/** The place of the store: `--data`, else HOLDFAST_DATA, else a store of an earlier version in the working folder, else the data folder. */
 export function dataPlace(asked: string | undefined, env: World["env"]): string {
-  const named = asked ?? given(env.HOLDFAST_DATA) ?? formerStore() ?? join(usualFolders(env).data, usualFile)
+  const named = asked ?? given(env.HOLDFAST_DATA) ?? formerStore() ?? join(usualFolders(env).data, defaultFile)
   const next = "Give a folder, a file, or an address that begins with postgres://"
   if (named === "" || named.includes("\0")) return misuse("--data names no place.", next)
   if (isPostgres(named)) return named
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(named)) return misuse("--data is an address of no store that is known.", next)
-  return isFolder(named) ? join(resolve(named), usualFile) : resolve(named)
+  return isFolder(named) ? join(resolve(named), defaultFile) : resolve(named)
 }
 
 /** A path that does not exist yet counts as a folder unless its name has an extension. */
@@ -96,7 +96,7 @@ function statOf(path: string): Stats | "hidden" | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })
   } catch {
-    // It may be there and not for us to see; opening it will say so.
+    // It may exist without read permission; opening it reports that.
     return "hidden"
   }
 }
@@ -109,17 +109,17 @@ export const placeWords = (place: string): string =>
 
 const shortest = (one: string, other: string): string => (one.length < other.length ? one : other)
 
-/** The variables that say how texts in the store are encrypted: by a key, the file that has it, or the command that prints it. */
+/** The environment variables for the store's encryption key: the key, a file with it, or a command that prints it. */
 export const storeKeyNames = {
   key: "HOLDFAST_STORE_KEY",
   file: "HOLDFAST_STORE_KEY_FILE",
   command: "HOLDFAST_STORE_KEY_COMMAND",
 } as const
 
-/** A command that prints a key asks a keychain or a vault. */
+/** Time limit for a command that prints a key, which may ask a keychain or a vault. */
 const keyCommandMs = 30_000
 
-/** The key of the store, if there is one. What cannot be had is a failure, so that nothing is ever written without it. */
+/** The key of the store, if there is one. A key that cannot be read is a failure, so that nothing is ever written unencrypted. */
 async function storeKey(env: World["env"]): Promise<Uint8Array | undefined> {
   const named = Object.values(storeKeyNames).filter((name) => given(env[name]) !== undefined)
   if (named.length > 1)
@@ -137,13 +137,13 @@ async function storeKey(env: World["env"]): Promise<Uint8Array | undefined> {
   } catch (error) {
     if (error instanceof HoldfastError)
       return unusable("store-key-unusable", `${named[0]}: ${describe(error.problem).sentence}`, next)
-    // What a command says on the way may have the key in it.
+    // Do not print the command's output, which may contain the key.
     const code = systemCode(error) ?? "unknown"
     return unusable("store-key-unusable", `The key of the store cannot be read as ${named[0]} says (${code}).`, next)
   }
 }
 
-/** Open the store at a place, which is made only if that is asked for. */
+/** Opens the store at a place. It is created only with `make`. */
 export async function openPlace(
   place: string,
   env: World["env"],
@@ -168,7 +168,7 @@ export async function openPlace(
 
 export const missingCode = "store-missing"
 
-/** The store at a place; nothing where there is none yet. */
+/** Opens the store at a place; undefined if there is none yet. */
 export async function openIfThere(place: string, env: World["env"]): Promise<Store | undefined> {
   return await openPlace(place, env).catch((error: unknown) => {
     if (failureIn(error).code !== missingCode) throw error
@@ -176,7 +176,7 @@ export async function openIfThere(place: string, env: World["env"]): Promise<Sto
   })
 }
 
-/** Fail for damage to the whole store; any other error is thrown again. */
+/** Fails for damage to the whole store; any other error is thrown again. */
 function damagedPlace(error: unknown, place: string): never {
   const problem = error instanceof HoldfastError ? error.problem : undefined
   if (problem?.code !== "store-corrupt" || problem.session !== ANY_SESSION) throw error
@@ -186,13 +186,13 @@ function damagedPlace(error: unknown, place: string): never {
 
 export type OpenedStore = { readonly store: Store; readonly place: string }
 
-/** What every command that asks a store takes. */
+/** The options of every command that reads a store. */
 export const storeOptions: Options = {
   ...dataOption,
   json: { help: "one JSON object on stdout, and nothing else" },
 }
 
-/** Open the store, ask it, and close it; a line on the terminal shows that this takes long, unless it `isSilent`. */
+/** Opens the store, calls `ask`, and closes it. If this takes long, a line on the terminal says so, unless `isSilent`. */
 export async function askStore<Answer>(
   args: Arguments,
   { env, stderr }: World,
@@ -222,10 +222,10 @@ export const policyOption: Options = {
 
 export const operatorOptions: Options = { ...policyOption, ...storeOptions }
 
-/** Where the channel is: the store, if there is one yet, and the policy directory, if there is one. */
+/** The sources of operator rules: the store and the policy directory, each if it exists. */
 export type AskedOperator = { readonly store?: Store; readonly directory?: string; readonly place: string }
 
-/** The policy directory: `--policy`, else HOLDFAST_POLICY, else the usual one. */
+/** The policy directory: `--policy`, else HOLDFAST_POLICY, else the default one. */
 function policyPlace(args: Arguments, env: World["env"], place: string): string {
   const named = args.valueOf("policy") ?? given(env.HOLDFAST_POLICY)
   if (named === "" || named?.includes("\0") === true)
@@ -233,15 +233,15 @@ function policyPlace(args: Arguments, env: World["env"], place: string): string 
   return named === undefined ? usualDirectory(place, env) : resolve(named)
 }
 
-/** The policy directory beside the store that is named, or the usual one. */
+/** The policy directory of a command: the named one, or the default for its store. */
 export function policyDirectory(args: Arguments, env: World["env"]): string {
   return policyPlace(args, env, dataPlace(args.valueOf("data"), env))
 }
 
-/** The folder `policy` beside the store's file; for a database and the store in the user's data folder, in the configuration folder. */
+/** The default policy directory: `policy` beside the store's file, or in the configuration folder for a database and the default store. */
 export function usualDirectory(place: string, env: World["env"]): string {
   const { data, config } = usualFolders(env)
-  if (!isPostgres(place)) return join(place === join(data, usualFile) ? config : dirname(place), "policy")
+  if (!isPostgres(place)) return join(place === join(data, defaultFile) ? config : dirname(place), "policy")
   const former = resolve(formerFolder, "policy")
   return statOf(former) === undefined ? join(config, "policy") : former
 }
@@ -249,7 +249,7 @@ export function usualDirectory(place: string, env: World["env"]): string {
 const isNamed = (args: Arguments, env: World["env"]): boolean =>
   args.valueOf("policy") !== undefined || (env.HOLDFAST_POLICY ?? "") !== ""
 
-/** Open what there is of store and directory, ask, and close the store. A directory that was named has to be there. */
+/** Opens the store and the policy directory, as far as they exist, calls `ask`, and closes the store. A named directory has to exist. */
 export async function askOperator(
   args: Arguments,
   { env }: World,
@@ -270,7 +270,7 @@ export async function askOperator(
   }
 }
 
-/** Fail for what only the operator's channel can get into, with what to do about it; the audit log cannot be deleted like a session. */
+/** Fails with specific advice for an invalid key or a damaged audit log, which cannot be deleted like a session. */
 function checkLogDamage(error: unknown): void {
   if (!(error instanceof HoldfastError)) return
   const { problem } = error
@@ -287,14 +287,14 @@ function checkLogDamage(error: unknown): void {
 
 export type AskedSession = OpenedStore & { readonly row: SessionRow; readonly session: Session }
 
-/** Sessions beside a conversation: titles, checks, and its subagents. */
+/** Matches the ids of sessions beside a conversation: titles, checks, and its subagents. */
 const besideMain = /~(?:side-|agent-|tools)/
-/** A gateway's names begin with a fingerprint of the credential, which nobody types. */
+/** Matches the fingerprint of the credential at the start of a session id made by a gateway: nobody types it. */
 const tenantPart = /^[A-Za-z0-9_-]{1,32}\.~?/
 /** Limit on the sessions listed when a prefix matches several. */
 const maxNamed = 5
 
-/** The session that is meant: by its name, by the only beginning that fits, or `@last`, the conversation that was written to last. */
+/** Finds a session by its id, by a unique prefix of it, or by `@last`, the conversation that was written to last. */
 export async function findSession(store: Store, given: string): Promise<SessionRow> {
   const exact = given === "@last" ? undefined : await store.session(given)
   if (exact !== undefined) return exact
@@ -323,10 +323,10 @@ export async function sessionsNamed(
   return named === undefined ? await store.sessions(filter) : [await findSession(store, named)]
 }
 
-/** Printed prefixes have at least this length; shorter ones are accepted as input. */
-const leastName = 8
+/** Minimum length of a printed prefix; shorter ones are accepted as input. */
+const minPrefix = 8
 
-/** Each session by the shortest beginning of its name that means no other, or by its whole id; `findSession` finds it by that. */
+/** Returns the shortest unique prefix of a session's name, or its whole id; `findSession` accepts both. */
 export function shortNames(rows: readonly SessionRow[]): (id: string) => string {
   const ids = rows.map(({ id }) => id)
   const [ofMain, ofAll] = [lengthsApart(ids.filter((id) => !besideMain.test(id))), lengthsApart(ids)]
@@ -334,11 +334,11 @@ export function shortNames(rows: readonly SessionRow[]): (id: string) => string 
     const bare = id.replace(tenantPart, "")
     const least = (besideMain.test(id) ? ofAll : ofMain).get(id) ?? 1
     if (least > bare.length) return id
-    return bare.length - least < leastName ? bare : bare.slice(0, Math.max(leastName, least))
+    return bare.length - least < minPrefix ? bare : bare.slice(0, Math.max(minPrefix, least))
   }
 }
 
-/** How many characters tell each session's bare name from all others. In a sorted list, the most similar names are its neighbours. */
+/** The length of the unique prefix of each session's bare name. In a sorted list, the most similar names are its neighbours. */
 function lengthsApart(ids: readonly string[]): ReadonlyMap<string, number> {
   const names = ids
     .flatMap((id) => [...new Set([id, id.replace(tenantPart, "")])].map((name) => ({ name, id })))
@@ -361,7 +361,7 @@ function commonStart(one: string, other: string): number {
   return at
 }
 
-/** The name that was given first, or what to do to know one. */
+/** The session named by the first argument; fails with advice if there is none. */
 export const sessionNamed = ({ positionals: [id] }: Arguments): string =>
   needed(id, "which session", "Write its ID, its beginning or @last; holdfast sessions list names them.")
 

@@ -6,14 +6,14 @@ import words from "./commands.json" with { type: "json" }
 import { createPaper, jsonLine, type Paper, sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
-/** A command of the program. What help says about it is in `commands.json`, under its name. */
+/** A command of the program. Its help text is in `commands.json`, under its name. */
 export type Command = {
   readonly options: Options
-  /** How many arguments it takes beside options; 0 by default. */
+  /** Maximum number of arguments besides options; 0 by default. */
   readonly maxPositionals?: number
   /** The first argument that is not an option, and all after it, belong to the program that it starts. */
   readonly passesOn?: true
-  /** Returns its result, which is then printed; or an exit code, if it printed by itself. Throws a failure or a Problem. */
+  /** Returns its result, which is then printed, or an exit code if it has printed already. Throws a failure or a Problem. */
   readonly run: (args: Arguments, world: World) => Promise<CommandAnswer | number>
 }
 
@@ -29,12 +29,12 @@ export type CommandGroup = {
 /** The commands by name, in the order of the list; each is loaded when it is used. */
 export type Commands = ReadonlyMap<string, () => Promise<Command | CommandGroup>>
 
-/** What help says about a command or a group: one line for the list, its arguments as they follow `holdfast`, and lines below the options. */
+/** The help text of a command or a group: one line for the list, its arguments as they follow `holdfast`, and lines below the options. */
 type CommandWords = { readonly summary: string; readonly usage?: string; readonly notes: readonly string[] }
 
 const allWords: Readonly<Record<string, CommandWords>> = words
 
-/** The words about a command by its name, or by the names of its group and itself: `sessions list`. */
+/** The help text of a command by its name, or by the names of its group and itself: `sessions list`. */
 export const wordsAbout = (path: string): CommandWords => allWords[path] ?? { summary: "", notes: [] }
 
 export const isGroup = (entry: Command | CommandGroup): entry is CommandGroup => "commands" in entry
@@ -42,7 +42,7 @@ export const isGroup = (entry: Command | CommandGroup): entry is CommandGroup =>
 /** The declaration of an option, from which arguments are read and help is printed. */
 type Option = {
   readonly help: string
-  /** What help calls its value; an option without a value is on or off. */
+  /** The name of its value in help; an option without it is on or off. */
   readonly value?: string
   readonly repeats?: true
   /** The allowed values. */
@@ -75,14 +75,14 @@ export type CommandName = Exclude<keyof typeof words, `${string} ${string}`>
 const mainNames = Object.keys(words).filter((path) => !path.includes(" "))
 const commandLine = new RegExp(`\\bholdfast (?=(?:${mainNames.join("|")}|COMMAND|--help|--version)\\b(?!:))`, "g")
 
-/** A message with its commands as the user has to type them: when npm started us, there may be no `holdfast` on the path. */
+/** A message with its commands as the user has to type them: if npm started us, there may be no `holdfast` on the path. */
 export function asTyped(text: string, env: World["env"]): string {
   const { npm_lifecycle_event: script, npm_package_name: name, npm_command: command, npm_lifecycle_script: line } = env
   if (script === "start" && name === "holdfast") return text.replace(commandLine, "npm start -- ")
   return command === "exec" && /^["']?holdfast\b/.test(line ?? "") ? text.replace(commandLine, "npx holdfast ") : text
 }
 
-/** Parse the arguments of a command; fails for the first invalid one. */
+/** Parses the arguments of a command; fails for the first invalid one. */
 export function readArguments(argv: readonly string[], options: Options, maxPositionals = 0): Arguments {
   const config: ParseArgsOptionsConfig = {}
   for (const [name, { value }] of Object.entries(options))
@@ -115,7 +115,7 @@ export function readArguments(argv: readonly string[], options: Options, maxPosi
   }
 }
 
-const mostListed = 8
+const maxListed = 8
 
 const listOf = (known: readonly string[]): string =>
   known.length === 0 ? "It takes no option." : `It takes ${known.join(", ")}.`
@@ -129,7 +129,7 @@ function checkOption(
 ): void {
   if (option === undefined) {
     const known = Object.keys(options).map((name) => `--${name}`)
-    const taken = known.length > mostListed ? "holdfast COMMAND --help lists the options." : listOf(known)
+    const taken = known.length > maxListed ? "holdfast COMMAND --help lists the options." : listOf(known)
     const sentence = `There is no option ${written}.`
     failCommand({ exit: 2, code: "usage-invalid", sentence, next: suggest(written, known, taken), option: written })
   }
@@ -156,8 +156,8 @@ export type CommandAnswer = {
   readonly failure?: CommandFailure
 }
 
-/** Print a result. Returns the exit code, or fails as the result says. */
-export async function tellAnswer(result: CommandAnswer | number, json: boolean, { stdout }: World): Promise<number> {
+/** Prints a result. Returns the exit code, or fails with the failure in the result. */
+export async function printAnswer(result: CommandAnswer | number, json: boolean, { stdout }: World): Promise<number> {
   if (typeof result === "number") return result
   if (!json) await stdout.write(`${result.text(createPaper(stdout)).join("\n")}\n`)
   else if (result.failure === undefined) await stdout.write(jsonLine(result.json))
@@ -171,11 +171,11 @@ type CommandFailure = Advice & {
   readonly option?: string
   /** The fields of the Problem, for programs. */
   readonly problem?: object
-  /** What people read before it, where there is more to say. */
+  /** Further lines, printed before the sentence for people. */
   readonly lines?: readonly string[]
 }
 
-/** End the command: the failure is thrown as the cause of an error, and `run` prints it. */
+/** Ends the command: throws the failure as the cause of an error, and `run` prints it. */
 export function failCommand(failure: CommandFailure): never {
   throw new Error(failure.sentence, { cause: failure })
 }
@@ -184,16 +184,16 @@ export function misuse(sentence: string, next: string): never {
   failCommand({ exit: 2, code: "usage-invalid", sentence, next })
 }
 
-/** What has to be given: a word or an option's value; fails with what was not said, and what to write. */
+/** A required argument or option value; fails with what is missing, and what to write. */
 export const needed = (value: string | undefined, what: string, next: string): string =>
   value === undefined || value.trim() === "" ? misuse(`It was not said ${what}.`, next) : value
 
-/** Fail because something outside could not be read or written. */
+/** Fails because something outside could not be read or written. */
 export function unusable(code: string, sentence: string, next: string, problem?: object): never {
   failCommand({ exit: 1, code, sentence, next, ...present({ problem }) })
 }
 
-/** The failure that was thrown, for who can go on after it; any other error is thrown again. */
+/** The failure in a thrown error, for callers that can continue after it; any other error is thrown again. */
 export function failureIn(error: unknown): CommandFailure {
   if (error instanceof Error && isFailure(error.cause)) return error.cause
   throw error
@@ -237,8 +237,8 @@ export function commandFailure(error: unknown): CommandFailure {
   return { exit: 1, code: "fault", sentence, next: "Please report it. HOLDFAST_DEBUG=1 shows where it happened." }
 }
 
-/** Print a failure: for people on stderr, for programs as one JSON object on stdout. */
-export async function tellFailure(failure: CommandFailure, json: boolean, world: World): Promise<number> {
+/** Prints a failure: for people on stderr, for programs as one JSON object on stdout. */
+export async function printFailure(failure: CommandFailure, json: boolean, world: World): Promise<number> {
   const { stdout, stderr, env } = world
   const { exit, code, problem, lines = [] } = failure
   const [sentence, next] = [asTyped(failure.sentence, env), asTyped(failure.next, env)]
@@ -259,7 +259,7 @@ export function readSpan(text: string): number | undefined {
   return Number(digits) * (unitMs[unit] ?? 0) || undefined
 }
 
-/** Read an option's value as a whole number; throws a Problem that names the option. */
+/** Reads an option's value as a whole number; throws a Problem that names the option. */
 export function readCount(
   option: string,
   text: string | undefined,

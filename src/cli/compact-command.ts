@@ -13,7 +13,7 @@ import { type OpenedRequest, openRequest, readInput } from "./read-input.ts"
 import { startProgress } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
-/** What was asked for, as far as it does not depend on the request. */
+/** The choices from the command line, as far as they do not depend on the request. */
 export type CompactCommandChoices = {
   readonly format?: Format
   readonly index: number
@@ -55,7 +55,7 @@ export const compactCommand: Command = {
   run: compactFile,
 }
 
-/** A shorter text is done before anyone would look for a sign of life. */
+/** Length of a text in characters from which progress is shown. */
 const longLength = 1_000_000
 
 async function compactFile(args: Arguments, world: World): Promise<0> {
@@ -76,7 +76,7 @@ async function compactFile(args: Arguments, world: World): Promise<0> {
   }
 }
 
-/** The options for this very request: a share of it becomes a number of tokens. */
+/** The options for a request: a budget given as a share becomes a number of tokens. */
 function optionsFor(
   { body, format, model }: OpenedRequest,
   { budget, options }: CompactCommandChoices,
@@ -90,7 +90,7 @@ function optionsFor(
   return { ...whole, budgetTokens: Math.max(1, Math.floor(outsideTokens * budget.share)) }
 }
 
-/** Read the options of `compact`; one that cannot be meant is a Problem. */
+/** Reads the options of `compact`; an invalid one is a Problem. */
 function readChoices(args: Arguments): CompactCommandChoices {
   const value = args.valueOf
   const windowTokens = countOf("--window", value("window"), 1)
@@ -122,7 +122,7 @@ function readChoices(args: Arguments): CompactCommandChoices {
   }
 }
 
-/** No window has as many digits; more would not be exact. */
+/** Matches a whole number. No window has more digits, and a longer number would not be exact. */
 const wholeNumber = /^\d{1,12}$/
 const percentage = /^(\d{1,3}(?:\.\d{1,4})?)%$/
 

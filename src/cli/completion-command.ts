@@ -1,8 +1,8 @@
 import { type Command, type Commands, isGroup, misuse, type Options, wordsAbout } from "./command.ts"
 
 const shells = ["bash", "zsh", "fish"] as const
-/** What may stand behind a command's name: `path` is the name, or group and name. */
-type Completed = {
+/** The words that may follow a command's name; `path` is the name, or group and name. */
+type Completion = {
   readonly path: string
   readonly summary: string
   readonly options: Options
@@ -12,7 +12,7 @@ type Completed = {
   readonly takesSession: boolean
 }
 
-/** Print a script by which a shell completes the commands that there are; only for names of sessions it asks the store. */
+/** Prints a script with which a shell completes commands and options; only session names are read from the store. */
 export const createCompletionCommand = (
   commands: Commands,
   wordsOf: Readonly<Record<string, readonly string[]>>,
@@ -26,36 +26,37 @@ export const createCompletionCommand = (
         name === undefined ? "It was not said for which shell." : `There is no completion for ${name}.`,
         `Write holdfast completion ${shells.join(" | ")}`,
       )
-    await stdout.write(scripts[shell](await readCompleted(commands, wordsOf)))
+    await stdout.write(scripts[shell](await readCompletions(commands, wordsOf)))
     return 0
   },
 })
 
-async function readCompleted(
+async function readCompletions(
   commands: Commands,
   wordsOf: Readonly<Record<string, readonly string[]>>,
-): Promise<readonly Completed[]> {
-  const found: Completed[] = []
+): Promise<readonly Completion[]> {
+  const found: Completion[] = []
   for (const [path, load] of commands) {
     const loaded = await load()
     if (!isGroup(loaded)) {
-      found.push({ ...completedBy(path, loaded), words: wordsOf[path] ?? [] })
+      found.push({ ...completionOf(path, loaded), words: wordsOf[path] ?? [] })
       continue
     }
     const { summary } = wordsAbout(path)
     found.push({ path, summary, options: {}, words: [...loaded.commands.keys()], takesSession: false })
-    for (const [name, command] of loaded.commands) found.push({ ...completedBy(`${path} ${name}`, command), words: [] })
+    for (const [name, command] of loaded.commands)
+      found.push({ ...completionOf(`${path} ${name}`, command), words: [] })
   }
   return found
 }
 
-function completedBy(path: string, { options }: Command) {
+function completionOf(path: string, { options }: Command) {
   const { summary, usage = "" } = wordsAbout(path)
   const named = path.startsWith("sessions ") ? / \[?ID\b/ : /^[a-z]+(?: \[?[a-z]+\]?)? \[?SESSION\b/
   return { path, summary, options, takesSession: named.test(usage) }
 }
 
-/** What a shell runs for the names of the newest sessions. */
+/** The shell command that prints the names of the newest sessions. */
 const sessionNames = `{ echo @last; holdfast sessions list --json 2>/dev/null | grep -o '"name":"[^"]*"' | cut -d'"' -f4; }`
 
 const optionNames = (options: Options): readonly string[] =>
@@ -63,11 +64,11 @@ const optionNames = (options: Options): readonly string[] =>
 const valuesIn = (options: Options): readonly (readonly [string, readonly string[]])[] =>
   Object.entries(options).flatMap(([name, { oneOf }]) => (oneOf === undefined ? [] : [[`--${name}`, oneOf] as const]))
 
-const isInner = ({ path }: Completed): boolean => path.includes(" ")
+const isInner = ({ path }: Completion): boolean => path.includes(" ")
 
-function bashScript(completed: readonly Completed[]): string {
-  const top = completed.filter((one) => !isInner(one)).map(({ path }) => path)
-  const cases = completed.map(({ path, words, options, takesSession }) => {
+function bashScript(completions: readonly Completion[]): string {
+  const top = completions.filter((one) => !isInner(one)).map(({ path }) => path)
+  const cases = completions.map(({ path, words, options, takesSession }) => {
     const values = valuesIn(options).map(([name, oneOf]) => `${name}) values="${oneOf.join(" ")}" ;;`)
     const asked = takesSession ? ` sessions=${path.split(" ").length + 1}` : ""
     return `    "${path}") words="${words.join(" ")}"${asked} options="${optionNames(options).join(" ")}"
@@ -79,8 +80,8 @@ function bashScript(completed: readonly Completed[]): string {
     COMPREPLY=($(compgen -W "${top.join(" ")} help --help --version" -- "$cur"))
     return
   fi
-  case "$path" in ${completed
-    .filter(({ path }) => completed.some((one) => one.path.startsWith(`${path} `)))
+  case "$path" in ${completions
+    .filter(({ path }) => completions.some((one) => one.path.startsWith(`${path} `)))
     .map(({ path }) => path)
     .join("|")}) [ "$COMP_CWORD" -gt 2 ] && path="$path \${COMP_WORDS[2]}" ;; esac
   case "$path" in
@@ -97,13 +98,13 @@ complete -o default -F _holdfast holdfast
 `
 }
 
-const zshScript = (completed: readonly Completed[]): string =>
-  `autoload -U +X compinit && compinit -u\nautoload -U +X bashcompinit && bashcompinit\n${bashScript(completed)}`
+const zshScript = (completions: readonly Completion[]): string =>
+  `autoload -U +X compinit && compinit -u\nautoload -U +X bashcompinit && bashcompinit\n${bashScript(completions)}`
 
 const fishText = (text: string): string => `'${text.replace(/[\\']/g, "\\$&")}'`
 
-function fishScript(completed: readonly Completed[]): string {
-  const lines = completed.flatMap((one) => {
+function fishScript(completions: readonly Completion[]): string {
+  const lines = completions.flatMap((one) => {
     const { path, summary, options, words, takesSession } = one
     const [outer = "", inner] = path.split(" ")
     const seen =
@@ -115,7 +116,7 @@ function fishScript(completed: readonly Completed[]): string {
       : `complete -c holdfast -n __fish_use_subcommand -a ${outer} -d ${fishText(summary)}`
     return [
       named,
-      ...(words.length === 0 || completed.some(({ path: other }) => other.startsWith(`${path} `))
+      ...(words.length === 0 || completions.some(({ path: other }) => other.startsWith(`${path} `))
         ? []
         : [`complete -c holdfast -n '${seen}' -a '${words.join(" ")}'`]),
       ...(takesSession
@@ -135,7 +136,7 @@ function fishScript(completed: readonly Completed[]): string {
   return `${lines.join("\n")}\n`
 }
 
-const scripts: Readonly<Record<(typeof shells)[number], (completed: readonly Completed[]) => string>> = {
+const scripts: Readonly<Record<(typeof shells)[number], (completions: readonly Completion[]) => string>> = {
   bash: bashScript,
   zsh: zshScript,
   fish: fishScript,

@@ -30,14 +30,14 @@ import {
 } from "./words.ts"
 import type { World } from "./world.ts"
 
-/** Put the body, the trace and the account where they were asked for: programs get the body, people the account. */
-export async function writeResult(done: Accounted, choices: CompactCommandChoices, world: World): Promise<0> {
+/** Writes the body, the trace and the report for people to their outputs: by default, programs get the body, people the report. */
+export async function writeResult(done: ReportInput, choices: CompactCommandChoices, world: World): Promise<0> {
   const { body, trace, report } = done.result
   const lines = trace.map((event) => `${JSON.stringify(event)}\n`).join("")
   if (choices.out !== undefined) await save(choices.out, body)
   if (choices.trace !== undefined) await save(choices.trace, lines)
   if (choices.output === "json") {
-    // The body as the text that it is: parsing it would round its large numbers.
+    // Write the body as text: parsing it would round its large numbers.
     await world.stdout.write(
       `{"body":${body.trim()},"report":${JSON.stringify(report)},"trace":${JSON.stringify(trace)}}\n`,
     )
@@ -45,11 +45,11 @@ export async function writeResult(done: Accounted, choices: CompactCommandChoice
   }
   const shown = choices.output === "show" || (choices.output === "auto" && world.stdout.isTerminal)
   if (!shown && choices.out === undefined) await world.stdout.write(body)
-  if (choices.output !== "quiet") await tell(done, choices, shown ? world.stdout : world.stderr)
+  if (choices.output !== "quiet") await writeReport(done, choices, shown ? world.stdout : world.stderr)
   return 0
 }
 
-async function tell(done: Accounted, { out, trace }: CompactCommandChoices, sink: Sink): Promise<void> {
+async function writeReport(done: ReportInput, { out, trace }: CompactCommandChoices, sink: Sink): Promise<void> {
   const saved = [
     ...(out === undefined ? [] : [`The body is in ${out}.\n`]),
     ...(trace === undefined ? [] : [`The trace is in ${trace}.\n`]),
@@ -63,7 +63,7 @@ export const save = (path: string, text: string, options?: WriteFileOptions): Pr
 export const writeNew = (path: string, text: string, mode: number): Promise<void> =>
   save(path, text, { flag: "wx", mode })
 
-/** Fail because a file could not be written, by the code of the system's error. */
+/** Fails because a file could not be written, by the code of the system's error. */
 export function unwritable(path: string, code: string): never {
   const why = reasons[code] ?? `it could not be written (${code})`
   unusable("output-unwritable", `Nothing was written to ${path}: ${why}.`, "Name another file.")
@@ -71,8 +71,8 @@ export function unwritable(path: string, code: string): never {
 
 const reasons: Readonly<Record<string, string>> = words.unwritten
 
-/** One compaction that was done, and everything that an account of it speaks of. */
-type Accounted = {
+/** The input of the report for people: a finished compaction. */
+type ReportInput = {
   readonly name: string
   readonly opened: OpenedRequest
   readonly options: CompactOptions
@@ -80,8 +80,8 @@ type Accounted = {
   readonly tookMs: number
 }
 
-/** The account for people: what went in, what came out, and what became of everything in between. */
-function accountOf(done: Accounted, paper: Paper): string {
+/** The report for people: the sizes before and after, and what was done to the messages. */
+function accountOf(done: ReportInput, paper: Paper): string {
   const { opened, options, result } = done
   const before = decodeRequest(opened.format, opened.body)
   const after = result.report.changed ? decodeRequest(opened.format, result.body) : before
@@ -102,7 +102,7 @@ function accountOf(done: Accounted, paper: Paper): string {
   return `${lines.join("\n")}\n`
 }
 
-function accountInput({ name, opened, result }: Accounted, sizes: Sizes, paper: Paper): readonly string[] {
+function accountInput({ name, opened, result }: ReportInput, sizes: Sizes, paper: Paper): readonly string[] {
   const { before, model } = result.report
   const { kind, format, index, count: all, unread, lost } = opened
   const total = totalOf(sizes)
@@ -121,7 +121,7 @@ function accountInput({ name, opened, result }: Accounted, sizes: Sizes, paper: 
   return [paper.bold(clip(title, paper.width)), ...[words, ...notes].flatMap((note) => wrap(note, paper.width))]
 }
 
-function accountRemedy({ result }: Accounted, paper: Paper): readonly string[] {
+function accountRemedy({ result }: ReportInput, paper: Paper): readonly string[] {
   const { report, trace } = result
   const rejected = trace.flatMap((event) => (event.type === "remedy-rejected" ? [event] : []))
   const tried = rejected.map(({ remedy, failures }) => `${remedy} (${failures[0]?.code ?? "refused"})`)
@@ -132,7 +132,7 @@ function accountRemedy({ result }: Accounted, paper: Paper): readonly string[] {
   ]
 }
 
-function accountCosts({ result, tookMs }: Accounted, paper: Paper): readonly string[] {
+function accountCosts({ result, tookMs }: ReportInput, paper: Paper): readonly string[] {
   const cache = cacheSentence(result.report)
   return [
     ...(cache === undefined ? [] : paragraph("Cache", cache, paper)),
@@ -141,7 +141,7 @@ function accountCosts({ result, tookMs }: Accounted, paper: Paper): readonly str
   ]
 }
 
-/** More rows than this of the whole, or of one line of it, are not shown here; the rest is in the body. */
+/** Limits on the rows shown of a digest, and of one line of it; the rest is in the body. */
 const maxRows = 48
 const maxRowsPerLine = 2
 
@@ -152,7 +152,7 @@ const writers: Readonly<Record<Report["writer"], string>> = {
   none: "as a notice only",
 }
 
-/** The digest as the model will read it, shortened where it is long. */
+/** The digest as the model will read it, shortened if it is long. */
 function accountDigest({ digest, writer }: Report, { digest: text }: Changes, paper: Paper): readonly string[] {
   if (digest === undefined || text === undefined) return []
   const facts = digest.summary.sections.find(({ name }) => name === factsSection)?.lines.length ?? 0
@@ -172,10 +172,10 @@ function accountDigest({ digest, writer }: Report, { digest: text }: Changes, pa
 const cut = (rows: readonly string[], most: number): readonly string[] =>
   rows.length <= most ? rows : [...rows.slice(0, most - 1), `${rows[most - 1]?.slice(0, -2) ?? ""} …`]
 
-/** So many results are listed one by one. */
+/** Limit on the results that are listed one by one. */
 const maxListed = 6
 
-/** What became of the messages: kept, shortened, left out, fixed, pinned. */
+/** The numbers of messages that were kept, shortened, left out, repaired and pinned. */
 function accountChanges(
   { untouched, shortened, dropped, repaired }: Changes,
   messages: number,
@@ -195,7 +195,7 @@ function accountChanges(
   ]
 }
 
-function accountShortened(shortened: readonly Shortened[], paper: Paper): readonly string[] {
+function accountShortened(shortened: readonly ShortenedResult[], paper: Paper): readonly string[] {
   const saved = sumOf(shortened, ({ beforeTokens, afterTokens }) => beforeTokens - afterTokens)
   const which = shortened.length > maxListed ? `; the ${maxListed} that saved most` : ""
   const listed = shortened.slice(0, maxListed)
@@ -216,7 +216,7 @@ const labelWidth = 18
 const numberWidth = 9
 const gap = 2
 
-/** Before and after side by side, a bar for each kind, all on one scale. */
+/** The sizes before and after side by side, a bar for each kind, all on one scale. */
 function accountSizes(before: Sizes, after: Sizes, paper: Paper): readonly string[] {
   const barWidth = Math.floor((paper.width - labelWidth) / 2) - numberWidth - gap - 1
   const shown = kinds.filter((kind) => before[kind] > 0 || after[kind] > 0)
@@ -236,19 +236,19 @@ function accountSizes(before: Sizes, after: Sizes, paper: Paper): readonly strin
 
 const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
-/** A bar to an eighth of a character; what is there at all is seen. */
+/** A bar with a resolution of an eighth of a character; anything above zero is visible. */
 export function barOf(share: number, width: number): string {
   const units = share <= 0 ? 0 : Math.max(1, Math.round(Math.min(1, share) * width * 8))
   return `${"█".repeat(Math.floor(units / 8))}${eighths[units % 8] ?? ""}`
 }
 
-/** What the tokens of a request are spent on. */
+/** The kinds of content that the tokens of a request are counted by. */
 const kinds = namesIn("stack documents system pins digest memory user assistant results")
 type Kind = (typeof kinds)[number]
 
 type Sizes = Readonly<Record<Kind, number>>
 
-/** A request's tokens by kind. Together they are all of it: what frames a message is counted with its first part. */
+/** A request's tokens by kind. They add up to the whole request: the framing of a message is counted with its first part. */
 export function sizesOf(request: ModelRequest, meter: Meter, standing: ReadonlySet<string> = new Set()): Sizes {
   const { infrastructure } = separate(request, { standing })
   const whole = new Set(infrastructure.messages)
@@ -274,28 +274,28 @@ function kindOfPart(message: Message, part: Part | undefined): Kind {
   return ownMessage(message) ?? (part?.type === "tool-result" ? "results" : message.role)
 }
 
-/** The documents that open a session, by their hash: after a compaction they are still those. */
+/** The hashes of the documents that open a session, by which they are recognized after a compaction. */
 export const documentsOf = (request: ModelRequest): ReadonlySet<string> =>
   new Set(separate(request).infrastructure.documents.map(({ hash }) => hash))
 
 export const totalOf = (sizes: Sizes): number => sumOf(kinds, (kind) => sizes[kind])
 
-/** A tool result that shows less now. */
-type Shortened = {
+/** A tool result that was shortened. */
+type ShortenedResult = {
   readonly tool: string
-  /** What the call was about: its most telling argument. */
+  /** The most descriptive argument of the call. */
   readonly about: string
   readonly beforeTokens: number
   readonly afterTokens: number
   readonly reason: ShortenReason
 }
 
-/** What a trace did to a request, as people would count it. */
+/** The changes that a trace made to a request, counted for people. */
 type Changes = {
-  /** Messages that go out as the very text that came in. */
+  /** Number of messages that are sent verbatim. */
   readonly untouched: number
-  /** Those that saved most first. */
-  readonly shortened: readonly Shortened[]
+  /** The ones that saved most first. */
+  readonly shortened: readonly ShortenedResult[]
   readonly dropped: { readonly messages: number; readonly tokens: number; readonly by: Readonly<Record<Side, number>> }
   readonly repaired: number
   readonly digest?: string
@@ -318,13 +318,13 @@ function changesOf(before: ModelRequest, after: ModelRequest, trace: Trace): Cha
   }
 }
 
-function shortenedIn({ messages }: ModelRequest, trace: Trace): readonly Shortened[] {
+function shortenedIn({ messages }: ModelRequest, trace: Trace): readonly ShortenedResult[] {
   const calls = new Map<CallId, { readonly tool: string; readonly about: string }>()
   for (const { parts } of messages)
     for (const part of parts)
       if (part.type === "tool-call") calls.set(part.callId, { tool: part.tool, about: subjectOf(part.input) })
   return trace
-    .flatMap((event): readonly Shortened[] => {
+    .flatMap((event): readonly ShortenedResult[] => {
       if (event.type !== "result-shortened" && event.type !== "part-replaced") return []
       const call = event.type === "result-shortened" ? calls.get(event.callId) : undefined
       const { beforeTokens, afterTokens, reason } = event
@@ -333,7 +333,7 @@ function shortenedIn({ messages }: ModelRequest, trace: Trace): readonly Shorten
     .sort((one, other) => other.beforeTokens - other.afterTokens - (one.beforeTokens - one.afterTokens))
 }
 
-/** The arguments that say best what a call is about, whatever the tool. */
+/** Matches the names of arguments that describe a call best, whatever the tool. */
 const telling = /path|file|command|cmd|query|pattern|url|name/i
 
 function subjectOf(input: unknown): string {
@@ -348,7 +348,7 @@ function sidesOf({ messages }: ModelRequest, dropped: readonly MessageId[]): Rea
   const sides: Record<Side, number> = { user: 0, assistant: 0, results: 0 }
   for (const id of dropped) {
     const message = byId.get(id)
-    // One that is not there was put in by the repair: the result that a call had to have.
+    // A message that is missing was added by the repair: the result that a call must have.
     sides[message === undefined ? "results" : sideOf(message)]++
   }
   return sides

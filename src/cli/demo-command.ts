@@ -5,9 +5,9 @@ import { jsonLine, sentenceOf } from "./terminal/output.ts"
 import { readVersion, stopSignal, type World } from "./world.ts"
 import { clientLines } from "./wrap-clients.ts"
 
-const usualColumns = 80
+const defaultColumns = 80
 
-/** Where a demo plays: beside a gateway that listens. */
+/** The surroundings of a demo: a gateway that listens. */
 export type DemoPlace = {
   /** The gateway's address, for real agents. */
   readonly url: string
@@ -19,20 +19,20 @@ export type DemoPlace = {
   readonly onFault: (error: unknown) => void
 }
 
-/** Something to see without a key. It ends when it has been seen. */
+/** A demo that needs no API key. Resolves when it has ended. */
 export type ShowDemo = (place: DemoPlace) => Promise<void>
 
-/** A scripted agent at work, at a pace to read along where someone does. */
+/** Shows a scripted agent at work, at reading pace if the output is a terminal. */
 export const showDemo: ShowDemo = async ({ url, store, version, world, signal, onFault }) => {
   const { playDemo } = await import("./demo/play-demo.ts")
   const { stdout, dateMs: now } = world
-  const { write, hasColour: colour, columns = usualColumns } = stdout
+  const { write, hasColour: colour, columns = defaultColumns } = stdout
   const pace = stdout.isTerminal ? "read" : "none"
   await playDemo({ clients: clientLines(url), store, version, now, write, colour, columns, pace, signal, onFault })
   await write(`\nLook at its session and its compactions in a browser: ${asTyped("holdfast open", world.env)}\n`)
 }
 
-/** The demo by itself: a gateway, a model and an agent in this process, and a store in its memory. */
+/** The demo as a command: a gateway, a model and an agent in this process, and a store in memory. */
 export const demoCommand: Command = {
   options: {
     fast: { help: "do not wait for anyone who reads along" },
@@ -47,7 +47,7 @@ export const demoCommand: Command = {
         ...{ store: createMemoryStore(), version: await readVersion(), now, signal },
         write: json ? async () => {} : (text) => stdout.write(asTyped(text, env)),
         colour: stdout.hasColour && !json,
-        columns: stdout.columns ?? usualColumns,
+        columns: stdout.columns ?? defaultColumns,
         pace: stdout.isTerminal && !json && !args.isOn("fast") ? "read" : "none",
         onFault: (error) => void stderr.write(`holdfast: ${sentenceOf(String(error))}\n`),
       })
@@ -59,7 +59,7 @@ export const demoCommand: Command = {
         "Please report it, with what it printed.",
       )
     } catch (error) {
-      // Ctrl-C is a way to end it.
+      // Ended by Ctrl-C.
       if (signal.aborted) return 130
       throw error
     } finally {

@@ -33,7 +33,7 @@ export type Check = {
   readonly name: string
   readonly state: "ok" | "warn" | "fail"
   readonly says: string
-  /** What to do about it, where there is something to do. */
+  /** What to do about it, if anything. */
   readonly next?: string
 }
 
@@ -41,13 +41,13 @@ const ok = (name: string, says: string): Check => ({ name, state: "ok", says })
 const warn = (name: string, says: string, next: string): Check => ({ name, state: "warn", says, next })
 const fail = (name: string, says: string, next: string): Check => ({ name, state: "fail", says, next })
 
-/** Long enough for another continent; a gateway that waits longer is of no use. */
-const usualLimitMs = 3000
+/** Default time limit of a connection attempt: long enough for another continent. */
+const defaultLimitMs = 3000
 /** Limit on the characters read of a probe's response. */
 const maxAnswer = 10_000
 
-/** Is the port free, or does a holdfast answer there already? */
-export async function checkPort(host: string, port: number, limitMs = usualLimitMs): Promise<Check> {
+/** Checks whether the port is free, or a holdfast responds there already. */
+export async function checkPort(host: string, port: number, limitMs = defaultLimitMs): Promise<Check> {
   const where = `${host}:${port}`
   const code = await tryPort(host, port)
   if (code === undefined) return ok("port", port === 0 ? "any free one is taken" : `${where} is free`)
@@ -59,7 +59,7 @@ export async function checkPort(host: string, port: number, limitMs = usualLimit
     : ok("port", `a holdfast ${version} answers at ${where} already`)
 }
 
-/** Why a port cannot be opened, or undefined. */
+/** The error code if a port cannot be opened. */
 function tryPort(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer()
@@ -80,11 +80,11 @@ async function holdfastAt(host: string, port: number, limitMs: number): Promise<
   }
 }
 
-/** Does the host of an upstream resolve, and does it take a connection? No request is sent, and so no key. */
+/** Checks whether the host of an upstream resolves and accepts a connection. No request is sent, and so no key. */
 export async function checkUpstream(
   { name, baseUrl }: { readonly name: string; readonly baseUrl: string },
   isNamed: boolean,
-  limitMs = usualLimitMs,
+  limitMs = defaultLimitMs,
 ): Promise<Check> {
   const { hostname, port, protocol, host } = new URL(baseUrl)
   const bare = hostname.replace(/^\[|\]$/g, "")
@@ -92,7 +92,7 @@ export async function checkUpstream(
   const why = await whyUnreached(bare, Number(port) || (isTls ? 443 : 80), isTls, limitMs)
   if (why === undefined) return ok(`upstream ${name}`, `${host} answers`)
   const next = "Check the address, the network and a proxy on the way; --offline leaves this out."
-  // Of the well-known ones that nobody named, most are not used here.
+  // Most of the default upstreams may not be used here, so an unreachable one is only a warning.
   return isNamed ? fail(`upstream ${name}`, `${host}: ${why}`, next) : warn(`upstream ${name}`, `${host}: ${why}`, next)
 }
 
@@ -112,7 +112,7 @@ const openTelemetry = namesIn(
   "api exporter-metrics-otlp-http exporter-trace-otlp-http resources sdk-metrics sdk-trace",
 ).map((name) => `@opentelemetry/${name}`)
 
-/** Packages that are loaded only where something needs them: a missing one is a fault only then. */
+/** Checks the optional packages: a missing one is a fault only if something needs it. */
 export function checkPackages(
   { postgres, telemetry }: { readonly postgres: boolean; readonly telemetry: boolean },
   isInstalled: (name: string) => boolean = isFound,
@@ -139,13 +139,13 @@ function isFound(name: string): boolean {
   return folders.some((folder) => existsSync(join(folder, name, "package.json")))
 }
 
-/** What the program needs, and what SQLite in it needs without a flag. */
-const leastNode = [22, 13] as const
+/** The minimum version of Node.js; earlier ones have SQLite only behind a flag. */
+const minNode = [22, 13] as const
 
 export function checkNode(version: string): Check {
   const [major = 0, minor = 0] = version.split(".").map(Number)
-  if (major < leastNode[0] || (major === leastNode[0] && minor < leastNode[1]))
-    return fail("node", `Node.js ${version}; ${leastNode.join(".")} or newer is needed`, "Update Node.js.")
+  if (major < minNode[0] || (major === minNode[0] && minor < minNode[1]))
+    return fail("node", `Node.js ${version}; ${minNode.join(".")} or newer is needed`, "Update Node.js.")
   return readsTypes(version)
     ? ok("node", `Node.js ${version}`)
     : warn(
@@ -155,13 +155,13 @@ export function checkNode(version: string): Check {
       )
 }
 
-/** Before the first release of this program. */
+/** The plausible range of times: not before the first release of this program. */
 const earliestMs = Date.UTC(2026, 0, 1)
 const latestMs = Date.UTC(2100, 0, 1)
-/** Clocks of two machines on one store may differ by this. */
+/** Allowed difference between the clocks of two machines on one store. */
 const skewMs = 600_000
 
-/** A clock that is wrong makes signed commands expire and puts memory under the wrong day. */
+/** Checks the clock: a wrong one makes signed commands expire and puts memory under the wrong day. */
 export function checkClock(nowMs: number, newestMs: number | undefined): Check {
   const next = "Set the clock of this machine, by NTP if it can be."
   if (!(nowMs >= earliestMs && nowMs < latestMs)) return fail("clock", "it says a year that cannot be", next)
@@ -171,7 +171,7 @@ export function checkClock(nowMs: number, newestMs: number | undefined): Check {
   return ok("clock", `${day} UTC`)
 }
 
-/** Which agents there are on this machine, and how each is pointed at the gateway. */
+/** Lists the agents on this machine, and how to connect each to the gateway. */
 async function checkClients(env: World["env"], url: string): Promise<readonly Check[]> {
   const folders = (env.PATH ?? env.Path ?? "").split(delimiter).filter((folder) => folder !== "")
   const found: Check[] = []
@@ -193,10 +193,10 @@ async function isOnPath(program: string, folders: readonly string[]): Promise<bo
   )
 }
 
-/** What was found of a store, and when a session in it last changed. */
+/** The checks of a store, and the time when a session in it last changed. */
 type StoreChecks = { readonly checks: readonly Check[]; readonly newestMs?: number }
 
-/** Open the store if there is one, list a session, and see that it may be written; nothing is left behind. */
+/** Opens the store if there is one, lists a session, and checks that it can be written; nothing is left behind. */
 export async function checkStore(
   place: string,
   env: World["env"] = {},
@@ -206,7 +206,7 @@ export async function checkStore(
   try {
     const fault = isPostgres(place) ? undefined : findPathFault(place)
     if (fault !== undefined) throw new HoldfastError(problemOfPath(fault))
-    // Where nothing can be written a store may not even open, and says less about it.
+    // Check this first: if nothing can be written, opening the store may fail with a less precise error.
     const why = isPostgres(place) || !existsSync(place) ? undefined : await tryWriting(dirname(place))
     if (why !== undefined) {
       const next = "Free some space or give it the rights to write, or move the store with --data."
@@ -238,10 +238,10 @@ export async function checkStore(
   }
 }
 
-/** A turn of an agent with a large result, and the pages that SQLite writes for it. */
+/** Bytes written by the probe: a turn of an agent with a large result, and the pages that SQLite writes for it. */
 const probeBytes = 1024 ** 2
 
-/** Why nothing more can be written beside a store, or undefined: room and quotas show only when something is written. */
+/** Why nothing can be written beside a store, or undefined. A probe file is written, because only that reveals full disks and quotas. */
 async function whyUnwritten(folder: string): Promise<string | undefined> {
   const path = join(folder, `.holdfast-doctor-${process.pid}`)
   try {
@@ -265,9 +265,9 @@ async function nearestThere(path: string): Promise<string> {
   return isThere || dirname(path) === path ? path : await nearestThere(dirname(path))
 }
 
-/** A day of busy agents writes about a gigabyte; SQLite cannot even roll back without some room. */
+/** Free space below which to warn (a day of busy agents writes a gigabyte) and to fail (SQLite cannot even roll back without some). */
 const scarceBytes = 1024 ** 3
-const leastBytes = 50 * 1024 ** 2
+const minBytes = 50 * 1024 ** 2
 
 async function checkDisk(place: string): Promise<Check> {
   const next = "Free some space, prune old sessions with holdfast sessions prune, or move the store with --data."
@@ -279,17 +279,17 @@ async function checkDisk(place: string): Promise<Check> {
   }
 }
 
-/** Judge the free space on the store's disk. */
+/** Checks the free space on the store's disk. */
 export function diskCheck(freeBytes: number, next: string): Check {
   const says =
     freeBytes >= 1024 ** 3
       ? `${(freeBytes / 1024 ** 3).toFixed(1)} GB free`
       : `${Math.floor(freeBytes / 1024 ** 2)} MB free`
-  if (freeBytes < leastBytes) return fail("disk", says, next)
+  if (freeBytes < minBytes) return fail("disk", says, next)
   return freeBytes < scarceBytes ? warn("disk", says, next) : ok("disk", says)
 }
 
-/** The operator's directory as a start would read it. A named one has to be there. */
+/** Reads the operator's directory as the gateway would. A named one has to exist. */
 export async function checkOperator(named: string | undefined, usual: string, now: () => number): Promise<Check> {
   const isThere = await stat(usual).then(
     (found) => found.isDirectory(),
@@ -308,7 +308,7 @@ export async function checkOperator(named: string | undefined, usual: string, no
   }
 }
 
-/** What the gateways that run on the store enforce, as they say themselves. */
+/** Reports what the gateways that run on the store enforce, according to their admin API. */
 export async function checkGateways(place: string): Promise<readonly Check[]> {
   if (isPostgres(place)) return []
   const all = await askEnforced(place)
@@ -339,7 +339,7 @@ const options: Options = {
   json: { help: "one JSON object on stdout, and nothing else" },
 }
 
-/** Look at everything that a gateway needs, and say what is wrong. */
+/** Checks everything that a gateway needs, and reports what is wrong. */
 export const doctorCommand: Command = {
   options,
   run: async (args, world) => {

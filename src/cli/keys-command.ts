@@ -46,7 +46,7 @@ const keysTrust: Command = {
   },
 }
 
-/** One that is there already is no failure; another of the same name is. */
+/** Copies a key. It is not a failure if the same key is already there, but it is if another one has the name. */
 async function copyKey(target: string, text: string): Promise<void> {
   try {
     await mkdir(dirname(target), { recursive: true, mode: 0o755 })
@@ -57,7 +57,7 @@ async function copyKey(target: string, text: string): Promise<void> {
   }
 }
 
-/** Where the public half goes: beside the private one. */
+/** The file of the public key: beside the private one. */
 const publicFile = (path: string): string => `${path.replace(/\.(?:key|pem)$/, "")}.pub`
 
 const keysNew: Command = {
@@ -87,7 +87,7 @@ async function writePair(path: string): Promise<string> {
   try {
     await writeNew(publicPath, publicKey, 0o644)
   } catch (error) {
-    // A private key that nobody can trust is of no use to anyone but a thief.
+    // Remove the private key: without its public half nobody can trust it.
     await rm(path, { force: true })
     throw error
   }

@@ -4,12 +4,12 @@ import type { Session } from "../session/session.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { count, number } from "./terminal/output.ts"
 
-/** Totals over sessions since a point in time, added up as the inspector adds them up. */
+/** Totals over sessions since a point in time, computed like those of the inspector. */
 export type LogTally = {
   /** Model calls whose usage was reported. */
   readonly calls: number
   readonly compactions: number
-  /** Tokens that later calls did not send, because a compaction had taken them out. */
+  /** Tokens that later calls did not send, because a compaction had removed them. */
   readonly savedTokens: number
   /** An estimate by the model table's prices. */
   readonly savedDollars: number
@@ -17,7 +17,7 @@ export type LogTally = {
   readonly rules: number
 }
 
-/** Add up what sessions did from a point in time on. Rules are those in force now, each text once. */
+/** Adds up what sessions did from a point in time on. Rules are those in force now, each text once. */
 export async function tallyLogs(
   store: Store,
   rows: readonly SessionRow[],

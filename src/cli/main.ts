@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// Nothing is imported before the version is known: the other files use syntax that an old Node cannot even read.
-const leastNode = 22
+// Nothing is imported before the version is checked: the other files use syntax that an old Node cannot parse.
+const minNode = 22
 
-if (Number(process.versions.node.split(".")[0]) < leastNode) {
-  process.stderr.write(`holdfast needs Node.js ${leastNode} or newer, and this is ${process.versions.node}.\n`)
+if (Number(process.versions.node.split(".")[0]) < minNode) {
+  process.stderr.write(`holdfast needs Node.js ${minNode} or newer, and this is ${process.versions.node}.\n`)
   process.exitCode = 1
 } else {
   const { run } = await import("./run.ts")

@@ -9,15 +9,15 @@ import { type Arguments, type Command, failCommand, failureIn, misuse, type Opti
 import { sentenceOf } from "./terminal/output.ts"
 import { readVersion, type StopSignal, stopSignal, untilAborted, type World } from "./world.ts"
 
-/** All that the command needs beside its world. */
+/** The dependencies of the command. */
 export type McpDeps = {
-  /** Open what a scope may see; `data` is the place of the store where one was named. */
+  /** Opens what a scope may see; `data` is the place of the store, if one was named. */
   readonly openSource: (scope: McpScope, data: string | undefined, env: World["env"]) => Promise<OpenedSource>
   readonly version: () => Promise<string>
   readonly stop?: () => StopSignal
 }
 
-const usualPort = 4142
+const defaultPort = 4142
 
 const options: Options = {
   session: { value: "ID", help: "serve the record of this session" },
@@ -25,14 +25,14 @@ const options: Options = {
   tenant: { value: "ID", help: "with --agent: of this tenant; may be left out where the agent has one alone" },
   "agent-memory": { help: "with --session: search all that its agent remembers, not this session's notes alone" },
   ...dataOption,
-  http: { help: `serve streamable HTTP instead of stdio; PORT may follow, ${usualPort} unless given` },
+  http: { help: `serve streamable HTTP instead of stdio; PORT may follow, ${defaultPort} unless given` },
   host: { value: "H", help: "address to listen on; 127.0.0.1 unless given" },
   "token-env": { value: "NAME", help: "environment variable that holds the bearer token" },
   "allow-host": { value: "NAME", help: "host name by which the server may be called", repeats: true },
   "allow-origin": { value: "URL", help: "web page that may call the server", repeats: true },
 }
 
-/** Show a session or an agent's memory to MCP clients. */
+/** Serves a session or an agent's memory to MCP clients. */
 export const createMcpCommand = (deps: McpDeps): Command => ({
   options,
   maxPositionals: 1,
@@ -59,9 +59,9 @@ async function serve(args: Arguments, world: World, deps: McpDeps): Promise<0> {
   return 0
 }
 
-type Told = Pick<HttpOptions, "onFault" | "version">
+type ServerOptions = Pick<HttpOptions, "onFault" | "version">
 
-async function serveOnPipes(source: McpSource, told: Told, stop: AbortSignal, world: World): Promise<void> {
+async function serveOnPipes(source: McpSource, told: ServerOptions, stop: AbortSignal, world: World): Promise<void> {
   if (world.stdinIsTerminal)
     await world.stderr.write("holdfast: waiting for an MCP client on standard input. Ctrl-D ends it.\n")
   await serveStdio(source, { ...told, input: world.stdin, write: world.stdout.write, stop })
@@ -92,14 +92,14 @@ function scopeOf(args: Arguments): McpScope {
 
 const httpOnly = ["host", "token-env", "allow-host", "allow-origin"]
 
-/** How to serve over HTTP, or nothing where that was not asked for. */
+/** The options for serving over HTTP; undefined without `--http`. */
 function httpOf(args: Arguments, env: World["env"]): HttpOptions | undefined {
   const [port] = args.positionals
   const stray = port ?? httpOnly.filter(args.isOn).map((name) => `--${name}`)[0]
   if (!args.isOn("http"))
     return stray === undefined ? undefined : misuse(`${stray} means nothing without --http.`, "Add --http.")
   return {
-    port: port === undefined ? usualPort : portOf(port),
+    port: port === undefined ? defaultPort : portOf(port),
     allowedHosts: args.valuesOf("allow-host"),
     allowedOrigins: args.valuesOf("allow-origin"),
     ...present({ host: args.valueOf("host"), token: tokenOf(args.valueOf("token-env"), env) }),
@@ -121,14 +121,14 @@ function tokenOf(name: string | undefined, env: World["env"]): string | undefine
   refuseOption("--token-env", expected, found)
 }
 
-/** On stderr, as stdout belongs to the protocol; where it happened only for whoever looks for it. */
+/** Prints a fault on stderr, because stdout belongs to the protocol; with a stack trace only in debug mode. */
 function tellFault(error: unknown, { stderr, debug }: World): void {
   const words = error instanceof Error ? error.message : String(error)
   const place = debug && error instanceof Error ? `${error.stack}\n` : ""
   void stderr.write(`holdfast: a question could not be answered: ${sentenceOf(words)}\n${place}`)
 }
 
-/** A source that can be closed; `notice` is what to know about it before it is used. */
+/** A source that can be closed. `notice` is printed before it is used. */
 type OpenedSource = {
   readonly source: McpSource
   readonly close: () => Promise<void>
@@ -136,8 +136,8 @@ type OpenedSource = {
 }
 
 /**
- * Open what a scope may see of the store at a place. A client often starts its MCP server before anything was said, so a store that is
- * not there yet is looked for again with every question; one that cannot be used is told at once.
+ * Opens what a scope may see of the store at a place. A client often starts its MCP server before its first message, so a store that does
+ * not exist yet is opened again with every request; one that cannot be used is a failure at once.
  */
 export async function openMcpSource(
   scope: McpScope,

@@ -28,7 +28,7 @@ const maxSessionsRead = 10_000
 /** Limit on the names listed in a message. */
 const maxNamed = 8
 
-/** Ask the memory of the agent that was named, or of the only one that there is. */
+/** Opens the memory of the named agent, or of the only one, and calls `ask`. */
 function askMemory(
   args: Arguments,
   world: World,
@@ -42,7 +42,7 @@ function askMemory(
   })
 }
 
-/** The tenant whose agent of this name has sessions; none where there is no such agent. */
+/** The only tenant with sessions of this agent; empty if the agent has none. */
 async function onlyTenant(store: Store, agent: string): Promise<string> {
   const sessions = await store.sessions({ agent, limit: maxSessionsRead })
   const tenants = [...new Set(sessions.map(({ tenant }) => tenant))]
@@ -95,9 +95,9 @@ const memoryDay: Command = {
   },
 }
 
-/** A question of more words finds nothing. */
+/** Limit on the words of a search; more find nothing. */
 const maxWords = 100
-const usualHits = 20
+const defaultHits = 20
 
 const memorySearch: Command = {
   options: {
@@ -106,7 +106,7 @@ const memorySearch: Command = {
     to: { value: "DAY", help: "not after this day" },
     session: { value: "ID", help: "only what was noted in this session" },
     superseded: { help: "also lines whose place a later one took" },
-    limit: { value: "N", help: `most lines; ${usualHits} unless given` },
+    limit: { value: "N", help: `most lines; ${defaultHits} unless given` },
     ...memoryOptions,
   },
   maxPositionals: maxWords,
@@ -132,7 +132,7 @@ function readSearch(args: Arguments): MemorySearch {
     refuseOption("--to", `${fromDay} or later`, toDay)
   const text = args.positionals.join(" ")
   return {
-    limit: readCount("--limit", args.valueOf("limit"), { least: 1, most: maxHits }) ?? usualHits,
+    limit: readCount("--limit", args.valueOf("limit"), { least: 1, most: maxHits }) ?? defaultHits,
     withSuperseded: args.isOn("superseded"),
     ...(text === "" ? {} : { text }),
     ...present({ fromDay, toDay, kind: args.valueOf("kind"), session: args.valueOf("session") }),
@@ -152,7 +152,7 @@ function hitLines({ row }: MemoryHit, { width, bold, dim }: Paper): readonly str
   ]
 }
 
-/** What is asked of an agent's durable memory. */
+/** The commands on an agent's memory. */
 export const memoryCommand: CommandGroup = {
   commands: new Map([
     ["search", memorySearch],

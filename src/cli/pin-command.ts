@@ -7,7 +7,7 @@ import { enforcedLines } from "./running-gateway.ts"
 import { signAndSubmit, signingOptions } from "./sign-and-submit.ts"
 import { moment, sentenceOf } from "./terminal/output.ts"
 
-/** The moment that is meant by `7d` from now on, or by a date. */
+/** The time of an expiry: a span such as `7d` from now, or a date. */
 function readExpiry(text: string | undefined, nowMs: number): number | undefined {
   if (text === undefined) return undefined
   const ms = readSpan(text)

@@ -71,7 +71,7 @@ const policyShow: Command = {
     askOperator(args, world, async ({ store, directory, place }) => {
       const enforced = await askEnforced(place)
       const { standing, log } = await inspectOperator({ now: world.dateMs, ...present({ store, directory }) }).catch(
-        (error: unknown) => tellUnreadable(error, enforced),
+        (error: unknown) => failUnreadable(error, enforced),
       )
       const { version, rules } = standing
       const policies = policiesOf(standing)
@@ -94,8 +94,8 @@ const policyShow: Command = {
     }),
 }
 
-/** Policies that cannot be read are told with what the gateways enforce meanwhile. */
-function tellUnreadable(error: unknown, enforced: readonly Enforced[]): never {
+/** Fails for policies that cannot be read, and says what the gateways enforce meanwhile. */
+function failUnreadable(error: unknown, enforced: readonly Enforced[]): never {
   if (!(error instanceof HoldfastError && error.problem.code === "policy-invalid")) throw error
   const { sentence, next } = describe(error.problem)
   const held = enforced.flatMap(({ gateway: { url }, rules, policies }) =>
@@ -106,9 +106,9 @@ function tellUnreadable(error: unknown, enforced: readonly Enforced[]): never {
   unusable(error.problem.code, sentence, [next, ...held].join("\n"), error.problem)
 }
 
-type ToldPolicy = { readonly id: string; readonly source: string; readonly decision: string; readonly rule: string }
+type ListedPolicy = { readonly id: string; readonly source: string; readonly decision: string; readonly rule: string }
 
-const policiesOf = ({ guard }: Pick<Standing, "guard">): readonly ToldPolicy[] =>
+const policiesOf = ({ guard }: Pick<Standing, "guard">): readonly ListedPolicy[] =>
   (guard?.policies ?? []).map(({ id, source, effect, decision, rule }) => ({
     id,
     source,
@@ -120,7 +120,7 @@ const scopeOf = ({ agent, session }: OperatorRule): string =>
   [agent === undefined ? [] : `agent ${agent}`, session === undefined ? [] : `session ${session}`].flat().join(", ") ||
   "all"
 
-/** Rules in a table, and how many there are. */
+/** The number of rules, and a table of them. */
 function ruleLines(rules: readonly OperatorRule[], paper: Paper): readonly string[] {
   if (rules.length === 0) return ["No rule of the operator stands."]
   const rows = rules.map((rule) => [
@@ -135,7 +135,7 @@ function ruleLines(rules: readonly OperatorRule[], paper: Paper): readonly strin
 
 const ruleColumns = ["ID", "FROM", "FOR", "EXPIRES", "RULE"] as const
 
-function policyLines(policies: readonly ToldPolicy[], paper: Paper): readonly string[] {
+function policyLines(policies: readonly ListedPolicy[], paper: Paper): readonly string[] {
   if (policies.length === 0) return ["No policy stands."]
   const rows = policies.map(({ id, source, decision, rule }) => [id, source, decision, rule])
   return [`${count(policies.length, "policy", "policies")}:`, ...table(policyColumns, rows, paper)]
@@ -189,14 +189,14 @@ function readHead(text: string | undefined): { readonly seq: number; readonly ha
   refuseOption("--head", "a number, a colon and a hash", found)
 }
 
-const usualLimit = 50
-/** A listing is held whole before it is told. */
+const defaultLimit = 50
+/** Limit on a listing, which is read whole before it is printed. */
 const maxLimit = 100_000
 
 const policyLog: Command = {
-  options: { limit: { value: "N", help: `the last so many lines; ${usualLimit} unless given` }, ...operatorOptions },
+  options: { limit: { value: "N", help: `the last so many lines; ${defaultLimit} unless given` }, ...operatorOptions },
   run: async (args, world) => {
-    const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: maxLimit }) ?? usualLimit
+    const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: maxLimit }) ?? defaultLimit
     return askOperator(args, world, async ({ store, directory }) => {
       const all = (await inspectOperator(present({ store, directory }))).lines
       const lines = all.slice(-limit)
@@ -247,7 +247,7 @@ function commandWords(command: OperatorCommand): string {
   }
 }
 
-/** What the operator wants, whatever is said in a conversation. */
+/** The commands on the operator's rules and policies. */
 export const policyCommand: CommandGroup = {
   usual: "show",
   commands: new Map([

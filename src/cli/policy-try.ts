@@ -16,25 +16,25 @@ import { readInput } from "./read-input.ts"
 import { clip, count, number, type Paper, right, sentenceOf, table } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
-/** Days of sessions that are replayed unless asked otherwise. */
-const usualDays = 7
+/** Default number of days whose sessions are replayed. */
+const defaultDays = 7
 const maxDays = 3650
-/** Calls that are told one by one; --json tells all. */
+/** Limit on the calls that are listed; --json has all. */
 const maxListed = 30
-/** Entries of a log that are read at a time. */
+/** Number of log entries read at a time. */
 const pageEntries = 500
 
 export const policyTry: Command = {
   options: {
     sessions: { value: "ID,ID…", help: "only these, by their ids or the beginnings of them" },
-    days: { value: "N", help: `sessions of the last so many days; ${usualDays} unless given` },
+    days: { value: "N", help: `sessions of the last so many days; ${defaultDays} unless given` },
     ...storeOptions,
   },
   maxPositionals: 1,
   run: async (args, world) => {
     const next = "Write: holdfast policy try FILE, or a policy directory."
     const path = needed(args.positionals[0], "which policies to try", next)
-    const days = readCount("--days", args.valueOf("days"), { least: 1, most: maxDays }) ?? usualDays
+    const days = readCount("--days", args.valueOf("days"), { least: 1, most: maxDays }) ?? defaultDays
     const guard = await readGuard(path, world)
     return askStore(args, world, async ({ store }) => {
       const rows = await chosenSessions(store, args, world.dateMs() - days * 86_400_000)
@@ -73,18 +73,18 @@ async function chosenSessions(store: Store, args: Arguments, sinceMs: number): P
   return await Promise.all(ids.map((id) => findSession(store, id)))
 }
 
-/** A call that would not simply have been let through. */
+/** A call that would have been denied or asked about. */
 type TriedCall = {
   readonly session: string
   readonly entry: string
   readonly tool: string
   readonly decision: "deny" | "ask"
   readonly policies: readonly { readonly policy: string; readonly rule: string }[]
-  /** As the person at the client would have read it. */
+  /** The text that would have replaced the call at the client. */
   readonly words: string
 }
 
-/** Judge every call of a session in the order in which they were made; how many there were. */
+/** Judges the calls of a session in the order in which they were made; returns their number. */
 async function trySession(
   store: Store,
   row: SessionRow,
@@ -132,9 +132,9 @@ function triedCall(
 const countOf = (tried: readonly TriedCall[], decision: TriedCall["decision"]): number =>
   tried.filter((one) => one.decision === decision).length
 
-type Tried = { readonly sessions: number; readonly calls: number; readonly tried: readonly TriedCall[] }
+type TrialResult = { readonly sessions: number; readonly calls: number; readonly tried: readonly TriedCall[] }
 
-function report({ sessions, calls, tried }: Tried, paper: Paper): readonly string[] {
+function report({ sessions, calls, tried }: TrialResult, paper: Paper): readonly string[] {
   const [denied, asked] = [countOf(tried, "deny"), countOf(tried, "ask")]
   const head = `${count(calls, "call")} in ${count(sessions, "session")}: ${number(calls - tried.length)} let through, ${number(asked)} asked about, ${number(denied)} denied.`
   if (tried.length === 0) return [head]
@@ -168,10 +168,10 @@ function report({ sessions, calls, tried }: Tried, paper: Paper): readonly strin
 const policyColumns = ["POLICY", right("DENIED"), right("ASKED"), "RULE"] as const
 const callColumns = ["SESSION", "ENTRY", "TOOL", "WHY"] as const
 
-/** Sessions whose rules are read where none is named: the newest. */
+/** Limit on the sessions whose rules are read if none is named: the newest. */
 const maxSessions = 200
 
-/** What a rule would be as a policy, or why it is none. */
+/** The policy that a rule compiles to, or why it compiles to none. */
 type Suggestion =
   | { readonly rule: string; readonly use: TemplateUse; readonly confidence: number; readonly from: string }
   | { readonly rule: string; readonly why: string; readonly from: string }
@@ -195,7 +195,7 @@ export const policySuggest: Command = {
     }),
 }
 
-/** Each sentence once, with the sessions that have it. */
+/** The suggestions for all rules, each text once, with the sessions that have it. */
 async function suggestionsOf(store: Store, rows: readonly SessionRow[]): Promise<readonly Suggestion[]> {
   const byRule = new Map<string, { readonly rule: ExplainedRule; readonly sessions: string[] }>()
   for (const row of rows)

@@ -21,7 +21,7 @@ export const maxInputBytes = 128_000_000
 
 type Input = { readonly name: string; readonly text: string }
 
-/** The file, or what is piped in; or, in a sentence, why there is nothing to work on, and what is `wanted` instead. */
+/** Reads the file, or standard input; fails with the reason if there is no usable text, and with what is `wanted` instead. */
 export async function readInput(
   path: string | undefined,
   world: World,
@@ -39,7 +39,7 @@ export async function readInput(
   }
 }
 
-/** A short file of somebody's own, and whether others than its owner may read it; of one that is longer than it may be, nothing is read. */
+/** Reads a short private file, and whether only its owner may read it. `text` is undefined if it is longer than `maxBytes`. */
 export async function readOwnFile(path: string, maxBytes: number) {
   const file = await open(path, "r")
   try {
@@ -51,7 +51,7 @@ export async function readOwnFile(path: string, maxBytes: number) {
   }
 }
 
-/** Fail because a file could not be read, by the code of the system's error. */
+/** Fails because a file could not be read, by the code of the system's error. */
 export function unreadable(path: string, code: string): never {
   unusable("input-unreadable", ...wordsFor(path, code))
 }
@@ -63,7 +63,7 @@ function wordsFor(path: string, code: string): [sentence: string, next: string] 
   return [`${path} could not be read (${code}).`, "Check the name and the disk."]
 }
 
-/** The file beside it that was most likely meant, or what else to do. */
+/** Suggests the file in the folder that was most likely meant, or what else to do. */
 function suggestFile(path: string): string {
   const folder = dirname(path)
   const here = suggest(basename(path), fileNamesIn(folder), "")
@@ -108,25 +108,25 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** What was opened: the body of the request that the client would send next, and what is worth knowing of its file. */
+/** An opened file: the body of the request that the client would send next, and facts about the file. */
 export type OpenedRequest = {
   readonly body: string
   readonly format: Format
   readonly kind: FileKind | "request"
-  /** As the file names it, where the body does not. */
+  /** The model named in the file, if the body does not name it. */
   readonly model?: string
-  /** Which of how many conversations this is. */
+  /** The index of this conversation, and the number of conversations in the file. */
   readonly index: number
   readonly count: number
-  /** Lines that broke off or that nobody knows. */
+  /** Number of lines that were cut off or are of an unknown type. */
   readonly unread: number
-  /** Parts that the format could not take over. */
+  /** Number of parts that the format cannot express. */
   readonly lost: number
 }
 
 type OpenOptions = { readonly format?: Format; readonly index: number }
 
-/** Read a request body of any format, or a transcript file of any kind. */
+/** Reads a request body of any format, or a transcript file of any kind. */
 export function openRequest(text: string, { format, index }: OpenOptions): OpenedRequest {
   const file = importFile(text, format)
   if (file === undefined) {
@@ -156,7 +156,7 @@ function importFile(text: string, format: Format | undefined): ReturnType<typeof
   } catch (error) {
     if (!(error instanceof HoldfastError) || error.problem.code !== "format-unknown") throw error
     if (format !== undefined) return undefined
-    // What is no JSON at all is told where it breaks.
+    // If it is not JSON, this throws a Problem with the place of the error.
     if (tryParse(firstLine(text)) === undefined) readJson(text, "request")
     throw error
   }
@@ -164,7 +164,7 @@ function importFile(text: string, format: Format | undefined): ReturnType<typeof
 
 type Body = Pick<OpenedRequest, "body" | "format" | "kind" | "model" | "lost">
 
-/** What a trace says of itself beside the request. */
+/** The fields of a trace file that are not part of the request. */
 const traceFields = { id: undefined, source: undefined, title: undefined }
 
 function bodyOf(conversation: Conversation, kind: FileKind, asked: Format | undefined): Body {
@@ -181,7 +181,7 @@ function bodyOf(conversation: Conversation, kind: FileKind, asked: Format | unde
   return { body, format, kind, lost: lost.length + lostTools.length, ...present({ model }) }
 }
 
-/** A list as the body that carries it, with the model that the session ran on; Gemini names that in its URL. */
+/** Wraps a message list in a body, with the session's model; for Gemini the model is in the URL. */
 function asBody(text: Wire, format: Format, model: string | undefined): string {
   const whole = text.startsWith("[") ? `{${JSON.stringify(codecs[format].names.messages[0])}:${text}}` : text
   return model === undefined || format === "gemini" ? whole : overlay(wireText(whole), { model: write(model) })

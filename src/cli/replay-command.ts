@@ -35,8 +35,8 @@ import {
 import { kindWords, ownTextOf } from "./words.ts"
 import { readVersion, type World } from "./world.ts"
 
-/** Of someone's own sessions so many are replayed unless asked otherwise, the newest. */
-const usualLimit = 10
+/** Default number of the user's own sessions to replay, newest first. */
+const defaultLimit = 10
 const maxLimit = 20_000
 const maxPlaces = 1000
 
@@ -47,7 +47,7 @@ export const replayCommand: Command = {
     model: { value: "NAME", help: "whose tokens, prices and window; the file's own unless given" },
     strategy: { value: "NAME", help: "what stays verbatim; staged unless given", oneOf: strategyNames },
     index: { value: "N", help: "only this conversation of each file, from 0" },
-    limit: { value: "N", help: `most files, the newest first; ${usualLimit} with --mine, all otherwise` },
+    limit: { value: "N", help: `most files, the newest first; ${defaultLimit} with --mine, all otherwise` },
     html: { value: "FILE", help: "write a page with plots there: one file, no scripts, opens offline" },
     json: { help: "one JSON object on stdout, and nothing else" },
   },
@@ -65,9 +65,9 @@ async function replay(args: Arguments, world: World): Promise<CommandAnswer> {
           "Name a transcript or a folder, or write --mine for your own sessions.",
         )
   const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: maxLimit })
-  const choices = readChosen(args)
+  const choices = readChoices(args)
   const found = isMine ? await findMine(world) : await findFiles(args.positionals)
-  const files = found.slice(0, limit ?? (isMine ? usualLimit : maxLimit))
+  const files = found.slice(0, limit ?? (isMine ? defaultLimit : maxLimit))
   if (files.length === 0)
     return unusable(
       "input-empty",
@@ -75,7 +75,7 @@ async function replay(args: Arguments, world: World): Promise<CommandAnswer> {
       "Files end in .json or .jsonl, packed or not: .jsonl.gz.",
     )
   const page = args.valueOf("html")
-  // A page that cannot be written is told before minutes of replaying, not behind them.
+  // Check that the page can be written before minutes of replaying.
   if (page !== undefined) await save(page, "", { flag: "a" })
   const progress = createProgress(files, args.isOn("json"), world)
   const report = await replayFiles(files, choices, world, progress).finally(progress.end)
@@ -94,20 +94,20 @@ async function findMine({ env }: World): Promise<readonly FoundFile[]> {
   return found.sort((one, other) => other.changedMs - one.changedMs)
 }
 
-/** An agent that was never used here has no folder. */
+/** No files, because an agent that was never used here has no folder. */
 function noFiles(error: unknown): readonly FoundFile[] {
   failureIn(error)
   return []
 }
 
-type Chosen = {
+type ReplayChoices = {
   readonly windowTokens?: number
   readonly index?: number
   readonly model?: string
   readonly strategy?: (typeof strategyNames)[number]
 }
 
-const readChosen = (args: Arguments): Chosen =>
+const readChoices = (args: Arguments): ReplayChoices =>
   present({
     windowTokens: readCount("--window", args.valueOf("window"), { least: 1, most: 1_000_000_000 }),
     index: readCount("--index", args.valueOf("index"), { least: 0, most: 1_000_000 }),
@@ -117,7 +117,7 @@ const readChosen = (args: Arguments): Chosen =>
 
 async function replayFiles(
   files: readonly FoundFile[],
-  { windowTokens, index, model: chosenModel, strategy }: Chosen,
+  { windowTokens, index, model: chosenModel, strategy }: ReplayChoices,
   world: World,
   progress: Progress,
 ): Promise<ReplayReport> {
@@ -157,7 +157,7 @@ async function replayFiles(
   return { conversations, skipped, notRead: 0, strategy: strategy ?? "staged" }
 }
 
-/** Characters of the first words by which a conversation is known. */
+/** Limit on the characters of a conversation's title. */
 const titleLength = 100
 
 function about(file: string, kind: FileKind, index: number, conversation: Conversation) {
@@ -179,7 +179,7 @@ const quietMs = 2000
 const againMs = 120
 const barWidth = 30
 
-/** A bar on the terminal, once it takes more than two seconds. */
+/** Shows a progress bar on the terminal after two seconds. */
 function createProgress(files: readonly FoundFile[], isSilent: boolean, { stderr, nowMs }: World) {
   const startMs = nowMs()
   const allBytes = Math.max(
@@ -260,7 +260,7 @@ const maxSkipped = 5
 const heights = "▁▂▃▄▅▆▇█"
 const labelWidth = 15
 
-/** One line of a small chart: what is over the top is a cross. */
+/** One line of a small chart; a value above `top` is a cross. */
 function spark(values: readonly number[], top: number): string {
   return values
     .map((value) => (value > top ? "×" : (heights[Math.min(7, Math.floor((8 * value) / Math.max(top, 1e-12)))] ?? "▁")))
@@ -284,7 +284,7 @@ function charts({ turns, windowTokens, totals, modelKnown }: Replay, paper: Pape
   ]
 }
 
-/** So many compactions and rules are listed on the terminal. */
+/** Limit on the compactions and rules listed on the terminal. */
 const maxListed = 12
 
 function conversationAccount(conversation: ReplayedConversation, paper: Paper): readonly string[] {
@@ -345,7 +345,7 @@ function listRules(rules: Replay["rules"], paper: Paper): readonly string[] {
   return paragraphs("Rules", [...texts, ...rest], paper)
 }
 
-/** So many conversations are listed; --json and --html have all. */
+/** Limit on the conversations listed; --json and --html have all. */
 const maxRows = 60
 
 function manyAccount(conversations: readonly ReplayedConversation[], paper: Paper): readonly string[] {

@@ -11,7 +11,7 @@ import { unusable } from "./command.ts"
 import { maxInputBytes, readInput, unreadable } from "./read-input.ts"
 import type { World } from "./world.ts"
 
-/** A file that may be a transcript. `isNamed`: it was given by its own name, so that what is wrong with it ends the command. */
+/** A file that may be a transcript. `isNamed`: the user named it, so that a fault in it ends the command. */
 export type FoundFile = {
   readonly path: string
   readonly bytes: number
@@ -19,7 +19,7 @@ export type FoundFile = {
   readonly isNamed: boolean
 }
 
-/** Where agents keep their sessions, below the user's home or where their own variables say. */
+/** The folders in which agents keep their sessions: below the user's home, or set by their own variables. */
 export function agentFolders(env: World["env"]): readonly string[] {
   const home = env.HOME ?? homedir()
   const at = (name: string, usual: string): string => {
@@ -35,14 +35,14 @@ export function agentFolders(env: World["env"]): readonly string[] {
 
 const isTranscriptName = (name: string): boolean => /\.jsonl?(?:\.gz)?$/i.test(name)
 
-/** Folders in which nobody keeps sessions, and which can be very large. */
+/** Folders that are skipped: they have no sessions, and can be very large. */
 const skippedFolders = new Set(["node_modules", ".git"])
-/** More files are not looked at: whoever has them names a folder below. */
+/** Limit on files; a user with more can name a subfolder. */
 const maxFiles = 20_000
-/** A folder that leads back to itself by links is not followed for ever. */
+/** Limit on the depth of folders, because links may lead back to a folder above. */
 const maxDepth = 12
 
-/** The transcript files of these places, newest first; or which of the places cannot be read. */
+/** The transcript files of these places, newest first; fails for a place that cannot be read. */
 export async function findFiles(places: readonly string[]): Promise<readonly FoundFile[]> {
   const found = new Map<string, FoundFile>()
   for (const path of places) {
@@ -73,7 +73,7 @@ async function filesBelow(folder: string, depth: number, most: number): Promise<
   return found
 }
 
-/** A folder below that may not be read has nothing for us. */
+/** The entries of a folder; none if it may not be read. */
 async function entriesOf(folder: string): Promise<readonly Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true })
@@ -83,7 +83,7 @@ async function entriesOf(folder: string): Promise<readonly Dirent[]> {
   }
 }
 
-/** Read a transcript, packed with gzip or not; or say why it is none. */
+/** Reads a transcript, compressed with gzip or not; fails with the reason if it is none. */
 export async function readTranscript(path: string, world: World): Promise<TranscriptFile> {
   const text = path.endsWith(".gz") ? await unpacked(path) : await readInput(path, world, "a transcript as JSON")
   try {
@@ -96,7 +96,7 @@ export async function readTranscript(path: string, world: World): Promise<Transc
   }
 }
 
-/** A file that is cut off or no JSON at all is told apart from JSON in which nobody says anything. */
+/** The failure text for a file that is not a transcript: it is not JSON or is cut off, or is other JSON. */
 function notTranscript(path: string, read: string | { readonly text: string }): readonly [string, string] {
   const text = typeof read === "string" ? read : read.text
   const [first = ""] = text.trimStart().split("\n", 1)

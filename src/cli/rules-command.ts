@@ -111,7 +111,7 @@ const rulesRemove: Command = {
     }),
 }
 
-/** Ask about the rule that the last word names, in the session that the first one names; without that, in the one written to last. */
+/** Calls `ask` with the rule named by the last argument, in the session named by the first one, or in the one written to last. */
 const askRule = (
   args: Arguments,
   world: World,

@@ -13,15 +13,15 @@ import {
   misuse,
   type Options,
   partedFromProgram,
+  printAnswer,
+  printFailure,
   readArguments,
-  tellAnswer,
-  tellFailure,
   wordsAbout,
 } from "./command.ts"
 import { type Sink, wrap } from "./terminal/output.ts"
 import { readVersion, type World } from "./world.ts"
 
-/** Run a command line. Returns the exit code: 0 success, 1 failure, 2 invalid arguments; for `wrap`, that of its program. */
+/** Runs a command line. Returns the exit code: 0 success, 1 failure, 2 invalid arguments; for `wrap`, that of its program. */
 export async function run(argv: readonly string[], world: World): Promise<number> {
   // Arguments of `wrap` may belong to the program that it starts.
   const json = argv[0] !== "wrap" && argv.includes("--json")
@@ -30,7 +30,7 @@ export async function run(argv: readonly string[], world: World): Promise<number
   } catch (error) {
     const failure = commandFailure(error)
     if (world.debug && error instanceof Error && error.cause !== failure) await world.stderr.write(`${error.stack}\n`)
-    return await tellFailure(failure, json, world)
+    return await printFailure(failure, json, world)
   }
 }
 
@@ -58,9 +58,9 @@ async function dispatch([first, ...rest]: readonly string[], world: World): Prom
   return misuse(`There is no ${what} ${first.slice(0, 60)}.`, suggest(first, known, otherwise))
 }
 
-const mostNamed = 4
+const maxNamed = 4
 
-/** Where an unknown word is a command of a group or an option of a command; empty if there are too many places to help. */
+/** The command lines in which an unknown word is a command of a group or an option; empty if there are too many to help. */
 async function placesOf(word: string): Promise<readonly string[]> {
   const [option] = word.replace(/^--?/, "").split("=")
   const found: string[] = []
@@ -73,7 +73,7 @@ async function placesOf(word: string): Promise<readonly string[]> {
       if (word.startsWith("-") && Object.hasOwn(command.options, option ?? "")) found.push(`${line} --${option}`)
     }
   }
-  return found.length > mostNamed ? [] : found
+  return found.length > maxNamed ? [] : found
 }
 
 const eitherOf = (lines: readonly string[]): string =>
@@ -121,10 +121,10 @@ async function perform(path: string, command: Command, given: readonly string[],
     return 0
   }
   const args = await readKnown(argv, command)
-  return await tellAnswer(await command.run(args, world), args.isOn("json"), world)
+  return await printAnswer(await command.run(args, world), args.isOn("json"), world)
 }
 
-/** The arguments of a command; the failure for an option of another command says of which. */
+/** Reads the arguments of a command; the failure for an option of another command names that command. */
 async function readKnown(argv: readonly string[], { options, maxPositionals }: Command): Promise<Arguments> {
   try {
     return readArguments(argv, options, maxPositionals)
@@ -141,7 +141,7 @@ const isHelp = (word: string): boolean => word === "--help" || word === "-h"
 
 const indent = "  "
 
-/** Wrap help text to the terminal: descriptions are indented below their start, paragraphs are refilled, examples stay as they are. */
+/** Wraps help text to the terminal: descriptions are indented below their start, paragraphs are refilled, examples stay unchanged. */
 export function fitHelp(text: string, width: number): string {
   const lines = text.split("\n")
   const fitted: string[] = []
@@ -256,5 +256,5 @@ const loaders: Readonly<Record<CommandName, () => Promise<Command | CommandGroup
   },
 }
 
-/** Every command by name, loaded when it is used, so that none waits for the modules of another. */
+/** Every command by name, imported when it is used, so that none waits for the modules of another. */
 export const commands: Commands = new Map(Object.entries(loaders))

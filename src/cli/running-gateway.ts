@@ -18,7 +18,7 @@ export type RunningGateway = {
 
 const isNote = (name: string): boolean => /^gateway-\d+\.json$/.test(name)
 
-/** Write a file beside the store that says a gateway runs; the returned function removes it. A database has no such place. */
+/** Writes a file beside the store that says a gateway runs; the returned function removes it. For a database no file is written. */
 export function noteGateway(place: string, gateway: RunningGateway): () => void {
   if (isPostgres(place)) return () => {}
   const folder = dirname(place)
@@ -30,14 +30,14 @@ export function noteGateway(place: string, gateway: RunningGateway): () => void 
 
 const clientName = (gateway: number, client: number): string => `gateway-${gateway}-client-${client}`
 
-/** Write a file that says this process uses another process's gateway; the returned function removes it. */
+/** Writes a file that says this process uses another process's gateway; the returned function removes it. */
 export function joinGateway(place: string, { pid }: RunningGateway): () => void {
   const path = join(dirname(place), clientName(pid, process.pid))
   writeFileSync(path, "", { mode: 0o600 })
   return () => rmSync(path, { force: true })
 }
 
-/** How many other processes use the gateway of this one. */
+/** The number of other processes that use this process's gateway. */
 export function clientsOf(place: string): number {
   if (isPostgres(place)) return 0
   const folder = dirname(place)
@@ -50,7 +50,7 @@ export function clientsOf(place: string): number {
   }).length
 }
 
-/** The gateways that run on a store, the newest first. What a process left behind that was killed is cleared away. */
+/** The gateways that run on a store, newest first. Files of killed processes are removed. */
 export function findGateways(place: string): readonly RunningGateway[] {
   if (isPostgres(place)) return []
   const folder = dirname(place)
@@ -77,7 +77,7 @@ function readNote(path: string): RunningGateway | undefined {
   }
 }
 
-/** The names in a folder; none where it cannot be read. */
+/** The names in a folder; empty if it cannot be read. */
 export function fileNamesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
@@ -91,12 +91,12 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    // A process of somebody else's is alive all the same.
+    // The process is alive and belongs to another user.
     return systemCode(error) === "EPERM"
   }
 }
 
-/** Ask a gateway's admin API, which is entered by the token in its file; nothing where it cannot be asked. */
+/** Calls a gateway's admin API with the token in its file; undefined if that fails. */
 export async function askAdmin(
   gateway: RunningGateway,
   path: string,
@@ -118,7 +118,7 @@ export async function askAdmin(
   }
 }
 
-/** The same as an object; nothing where the answer is none. */
+/** The same, with the response as an object; undefined if it is none. */
 export async function readAdmin(
   gateway: RunningGateway,
   path: string,
@@ -130,18 +130,19 @@ export async function readAdmin(
 
 export type AdminFields = Readonly<Record<string, unknown>>
 
-/** A gateway on this machine answers at once, or not at all. */
+/** Time limit of an admin call: a gateway on this machine responds at once, or not at all. */
 const askMs = 3000
 
-/** What a running gateway enforces, as it says itself; without `rules` it could not be asked. */
+/** What a running gateway enforces, according to its admin API; `rules` is missing if that could not be called. */
 export type Enforced = {
   readonly gateway: RunningGateway
-  /** Ids of the operator's rules and of the policies that judge calls. */
+  /** Ids of the operator's rules. */
   readonly rules?: ReadonlySet<string>
+  /** Ids of the policies that judge calls. */
   readonly policies?: ReadonlySet<string>
-  /** Why it refuses requests, or goes by older rules. */
+  /** Why it refuses requests, or uses older rules. */
   readonly problem?: string
-  /** Nothing listens at its address: it has ended, and could not say so. */
+  /** Nothing listens at its address: it has ended without removing its file. */
   readonly isGone?: true
 }
 
@@ -160,7 +161,7 @@ export async function askEnforced(place: string): Promise<readonly Enforced[]> {
   return await Promise.all(asked)
 }
 
-/** Is the connection refused? A gateway that is busy, or wants another token, still accepts it. */
+/** True if the connection is refused. A gateway that is busy, or requires another token, still accepts it. */
 async function isRefused(url: string): Promise<boolean> {
   try {
     await (await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(askMs), redirect: "manual" })).body?.cancel()
@@ -178,13 +179,13 @@ const idsIn = (list: unknown): ReadonlySet<string> =>
     ),
   )
 
-/** How much a gateway enforces, in words. */
+/** The numbers of rules and policies that a gateway enforces, in words. */
 export const enforcedCounts = (rules: number, policies: number): string =>
   `${count(rules, "rule")} and ${count(policies, "policy", "policies")} of the operator`
 
 export type EnforcedIds = { readonly rules: readonly string[]; readonly policies: readonly string[] }
 
-/** Says to people what each gateway of a store enforces of what is expected, and if there is none. */
+/** Lines for people about which of the expected rules and policies each gateway of a store enforces. */
 export function enforcedLines(place: string, all: readonly Enforced[], expected: EnforcedIds): readonly string[] {
   if (isPostgres(place)) return ["Gateways on a database are not known here: ask each at its /admin/pins."]
   if (all.length === 0) return ["No gateway runs on this store: nothing of it is enforced until one is started."]

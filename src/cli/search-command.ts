@@ -9,23 +9,23 @@ import { type Arguments, type Command, needed, readCount } from "./command.ts"
 import { messageWords } from "./sessions-show.ts"
 import { count, moment, number, type Paper, printable, sentenceOf, wrapPieces } from "./terminal/output.ts"
 
-/** Sessions that are looked through, the newest first. */
+/** Limit on the sessions searched, newest first. */
 const maxSessions = 1000
 const maxWords = 100
-const usualFound = 10
-const mostFound = 200
+const defaultFound = 10
+const maxFound = 200
 
-/** Find what was said, in any session. */
+/** Searches the messages of all sessions. */
 export const searchCommand: Command = {
   options: {
     session: { value: "ID", help: "only in this session: its ID, its beginning or @last" },
-    limit: { value: "N", help: `most messages; ${usualFound} unless given` },
+    limit: { value: "N", help: `most messages; ${defaultFound} unless given` },
     ...storeOptions,
   },
   maxPositionals: maxWords,
   run: async (args, world) => {
     const query = needed(args.positionals.join(" "), "what to search for", "Write some words.")
-    const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: mostFound }) ?? usualFound
+    const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: maxFound }) ?? defaultFound
     return askStore(args, world, async ({ store }) => {
       const rows = await sessionsNamed(store, args.valueOf("session"), { limit: maxSessions + 1 })
       const search = await searchLogs(store, rows.slice(0, maxSessions), query, { limit })
@@ -67,7 +67,7 @@ function speakerWords({ role, kind, tool }: Pick<FoundText, "role" | "kind" | "t
   return role
 }
 
-/** Print what was said, as it came in. */
+/** Prints a stored message or text in full. */
 export const recallCommand: Command = {
   options: {
     lines: { value: "A-B", help: "only these lines, counted from 1; 40- is all from line 40 on" },
@@ -99,7 +99,7 @@ function recalledHead({ entry, channel, tool, lines, fromLine, toLine }: Recalle
   return `holdfast: ${sentenceOf(`${entry}, ${what}`)}, ${words}`
 }
 
-/** "40-80", "40-" or "40" as lines. */
+/** Parses "40-80", "40-" or "40" as lines. */
 function readLines(written: string | undefined): LineRange {
   if (written === undefined) return {}
   const [, from = "", dash, to = ""] = /^(\d{1,9})(-)?(\d{1,9})?$/.exec(written) ?? []
@@ -109,7 +109,7 @@ function readLines(written: string | undefined): LineRange {
   return { fromLine, ...present({ toLine }) }
 }
 
-/** An entry of the log as text, whole or the lines that are asked for. */
+/** An entry of the log as text, whole or the requested lines. */
 async function recallEntry({ session, row }: AskedSession, id: string, range: LineRange): Promise<Recalled> {
   const seq = seqOf(id)
   const [entry] = seq === undefined ? [] : await session.history({ from: seq, limit: 1 })
@@ -119,7 +119,7 @@ async function recallEntry({ session, row }: AskedSession, id: string, range: Li
   return { ...lines, channel: entry.message.role, entry: id, ...present({ tool }) }
 }
 
-/** What a message says; calls and results are named where it has more than one part. */
+/** The text of a message; calls and results are labelled if it has more than one part. */
 function textIn(message: Message): { readonly text: string; readonly tool?: string } {
   const [only, ...others] = message.parts
   if (only === undefined || others.length > 0) return { text: messageWords(message) }

@@ -21,12 +21,12 @@ import {
   operatorEntry,
   prunedEntry,
   recordEntry,
-  type Started,
+  type StartedGateway,
   sessionEntry,
   welcomeLine,
   welcomeText,
 } from "./serve-log-entries.ts"
-import { openGround, type ServeResources } from "./serve-open.ts"
+import { openResources, type ServeResources } from "./serve-open.ts"
 import { gatewayOptions, readSettings, type ServeSettings, secretsOf, settingOptions } from "./serve-settings.ts"
 import { escapeActing } from "./terminal/output.ts"
 import { inspectorFolder, readVersion, type StopSignal, stopSignal, untilAborted, type World } from "./world.ts"
@@ -37,17 +37,17 @@ const againMs = 1000
 const graceMs = 100
 
 /**
- * Open the resources of a gateway. While its PostgreSQL is unavailable, it listens, reports alive but not ready, and refuses every
+ * Opens the resources of a gateway. While its PostgreSQL is unavailable, it listens, reports alive but not ready, and refuses every
  * request, so that the two may be started in any order. Undefined if it was asked to stop before that.
  */
-async function openWhenThere(
+async function openWhenAvailable(
   open: () => Promise<ServeResources>,
   settings: ServeSettings,
   world: World,
   { version, format, stop }: { readonly version: string; readonly format: "text" | "json"; readonly stop: AbortSignal },
 ): Promise<{ readonly ground: ServeResources; readonly settings: ServeSettings } | undefined> {
   const { config } = settings
-  const ground = await openOrAway(open, settings)
+  const ground = await openOrProblem(open, settings)
   if (!("code" in ground)) return { ground, settings }
   const sink = format === "json" ? world.stdout : world.stderr
   const mask = createMask(secretsOf(settings, {}))
@@ -61,7 +61,7 @@ async function openWhenThere(
   try {
     while (!stop.aborted) {
       await sleep(againMs, undefined, { signal: stop }).catch(() => undefined)
-      const again = stop.aborted ? ground : await openOrAway(open, settings)
+      const again = stop.aborted ? ground : await openOrProblem(open, settings)
       if (!("code" in again)) return { ground: again, settings: found }
     }
     return undefined
@@ -71,7 +71,7 @@ async function openWhenThere(
 }
 
 /** The opened resources, or the Problem of a store that may become available. */
-async function openOrAway(
+async function openOrProblem(
   open: () => Promise<ServeResources>,
   { config }: ServeSettings,
 ): Promise<ServeResources | Problem> {
@@ -136,7 +136,7 @@ export function createLog({ level, format, write, now, mask }: LogOptions) {
   }
 }
 
-/** While the store is unavailable, every message reports that: log it once a minute for each session. */
+/** Interval at which an unavailable store is logged for each session, because every message reports it. */
 const toldAgainMs = 60_000
 const maxToldSessions = 10_000
 
@@ -212,13 +212,13 @@ async function serve(args: Arguments, world: World, deps: ServeDeps): Promise<0>
     const format = args.isOn("json") ? "json" : settings.config.log.format
     let port: number | undefined = settings.config.listen.port || undefined
     const open = (): Promise<ServeResources> =>
-      openGround(settings, {
+      openResources(settings, {
         now: world.dateMs,
         env: world.env,
         port: () => port,
         withoutPolicyFolder: args.isOn("without-policy-folder"),
       })
-    const opened = await openWhenThere(open, settings, world, { version, format, stop: stop.signal })
+    const opened = await openWhenAvailable(open, settings, world, { version, format, stop: stop.signal })
     if (opened === undefined) return 0
     const { ground } = opened
     try {
@@ -235,7 +235,7 @@ async function serve(args: Arguments, world: World, deps: ServeDeps): Promise<0>
   }
 }
 
-type Serving = {
+type ServeRun = {
   readonly settings: ServeSettings
   readonly stop: AbortSignal
   readonly isDemo: boolean
@@ -248,7 +248,7 @@ async function serveOn(
   ground: ServeResources,
   world: World,
   deps: ServeDeps,
-  { settings, stop, isDemo, onListening, version, format }: Serving,
+  { settings, stop, isDemo, onListening, version, format }: ServeRun,
 ): Promise<0> {
   const { config, file } = settings
   const sink = format === "json" ? world.stdout : world.stderr
@@ -278,7 +278,7 @@ async function serveOn(
     const forget = noteGateway(ground.place, { ...noted, ...present({ tokenFile: ground.admin.file }) })
     try {
       const wantsToken = config.listen.token !== undefined
-      const started: Started = {
+      const started: StartedGateway = {
         url: gateway.url,
         version,
         ground,
@@ -312,7 +312,7 @@ async function serveOn(
 /** Interval between two applications of the retention limits. */
 const pruneEveryMs = 3_600_000
 
-/** Apply the retention limits now and every hour. The returned function stops, after a running pass has ended. */
+/** Applies the retention limits now and every hour. The returned function stops it, after a running pass has ended. */
 function pruneInBackground(
   store: Store,
   limits: RetentionLimits,
@@ -337,11 +337,11 @@ function pruneInBackground(
 
 const lastWords = "holdfast: ending, once the requests under way have. Ctrl-C again ends it at once.\n"
 
-/** Start a server. A port that cannot be opened is the most common failure, and gets its own message. */
-async function startOn<Options extends Pick<GatewayOptions, "host" | "port">, Started>(
-  begin: (options: Options) => Promise<Started>,
+/** Starts a server. A port that cannot be opened is the most common failure, and gets its own message. */
+async function startOn<Options extends Pick<GatewayOptions, "host" | "port">, StartedGateway>(
+  begin: (options: Options) => Promise<StartedGateway>,
   gateway: Options,
-): Promise<Started> {
+): Promise<StartedGateway> {
   try {
     return await begin(gateway)
   } catch (error) {

@@ -13,10 +13,10 @@ import type { AdminAccess } from "./serve-settings.ts"
 import { clip, count, jsonLine, number, sentenceOf } from "./terminal/output.ts"
 import { clientLines } from "./wrap-clients.ts"
 
-/** Names that came in from outside are cut to this. */
+/** Limit on the characters of names that come from outside. */
 const maxName = 80
 
-/** Something to be logged. */
+/** One entry of the log. */
 export type ConsoleEntry = {
   readonly atMs: number
   readonly level: LogLevel
@@ -76,7 +76,7 @@ export function recordEntry(record: ExchangeRecord): ConsoleEntry {
   }
 }
 
-/** A query may hold a key. */
+/** The path without the query, which may contain a key. */
 const pathOnly = (path: string): string => path.replace(/[?#].*$/s, "")
 
 /** An error's message may quote a conversation, so only its kind and its place are logged. */
@@ -92,7 +92,7 @@ export function faultEntry(error: unknown, atMs: number): ConsoleEntry {
   }
 }
 
-/** What is wrong with a store, and what to do about it: its place and its own words, none of a conversation. */
+/** What is wrong with a store, and what to do about it. It contains no text of a conversation. */
 const storeWords = (error: unknown): readonly string[] =>
   error instanceof HoldfastError && error.problem.code.startsWith("store-") ? [problemWords(error.problem)] : []
 
@@ -109,7 +109,7 @@ function kindOf(error: unknown): string {
     : name(error.name)
 }
 
-/** File and line of the innermost call, without the folders that it lies in. */
+/** The file and line of the innermost call, without folders. */
 function placeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || error instanceof HoldfastError) return undefined
   const at = /\n {4}at [^\n]{0,300}?([\w.-]{1,80})(?:\?[^\s:)]{0,80})?(:\d{1,7}):\d{1,7}\)?(?:\n|$)/
@@ -202,21 +202,21 @@ const denialsIn = ({ judged }: Pick<ExchangeRecord, "judged">): number =>
   judged.filter(({ enforced, verdict, approved }) => enforced && verdict.decision !== "allow" && approved !== true)
     .length
 
-/** Calls that went through, and that a policy in observe mode would have stopped. */
+/** Number of allowed calls that a policy in observe mode would have stopped. */
 const observedIn = ({ judged }: Pick<ExchangeRecord, "judged">): number =>
   judged.filter(
     ({ verdict }) =>
       (verdict.decision === "allow" && verdict.reasons.length > 0) || (verdict.observed ?? []).length > 0,
   ).length
 
-/** 182k, 1.2M, 950. */
+/** A number in few digits: 182k, 1.2M, 950. */
 function short(count: number): string {
   if (count < 1000) return String(Math.round(count))
   if (count < 9950) return `${(count / 1000).toFixed(1)}k`
   return count < 999_500 ? `${Math.round(count / 1000)}k` : `${(count / 1_000_000).toFixed(1)}M`
 }
 
-/** What was done with an exchange, without any text of a client. */
+/** What was done in an exchange, without any text of a client. */
 function doneWords(record: ExchangeRecord): readonly string[] {
   const { how, ending, attempts, recalls, problem, usage } = record
   const compaction = compactionIn(record)
@@ -239,8 +239,8 @@ function doneWords(record: ExchangeRecord): readonly string[] {
   ]
 }
 
-/** A gateway that has begun to listen. */
-export type Started = {
+/** Facts about a gateway that has started to listen. */
+export type StartedGateway = {
   readonly url: string
   readonly version: string
   readonly ground: Pick<ServeResources, "place" | "operator" | "directory" | "admin">
@@ -248,11 +248,11 @@ export type Started = {
   readonly config?: string
   readonly wantsToken: boolean
   readonly isDemo: boolean
-  /** How to move a store out of the working folder. */
+  /** Instructions for moving a store out of the working folder. */
   readonly moving?: string
 }
 
-/** Only the host: the rest of an address may be confidential. */
+/** The host of an upstream: the rest of its address may be confidential. */
 const hostOf = ({ baseUrl }: Pick<Upstream, "baseUrl">): string => new URL(baseUrl).host
 
 const shorter = (path: string): string => {
@@ -260,8 +260,17 @@ const shorter = (path: string): string => {
   return near !== "" && near.length < path.length ? near : path
 }
 
-/** What a person wants to know at the start, in lines. */
-export function welcomeText({ url, version, ground, upstreams, config, wantsToken, isDemo, moving }: Started): string {
+/** The start message for people. */
+export function welcomeText({
+  url,
+  version,
+  ground,
+  upstreams,
+  config,
+  wantsToken,
+  isDemo,
+  moving,
+}: StartedGateway): string {
   const { operator, directory, admin, place } = ground
   const refusal = operator.refusal()
   const facts: readonly (readonly [string, string | undefined])[] = [
@@ -290,7 +299,7 @@ export function welcomeText({ url, version, ground, upstreams, config, wantsToke
   return `holdfast ${version} listens at ${url}. Ctrl-C ends it.\n\n${lines.join("\n")}\n\n`
 }
 
-/** A folder that is not there yet is watched all the same. */
+/** The operator's rules and policies in words. The directory is watched even if it does not exist yet. */
 function operatorWords(operator: ServeResources["operator"], directory: string): string {
   const { rules, policies } = operator.standing()
   if (rules.length + policies.length === 0) return `no rules yet; ${shorter(directory)} is watched for some`
@@ -304,8 +313,8 @@ const adminWords = ({ token, file }: AdminAccess): string => {
   return file === undefined ? "on, with the token of the configuration" : `on, its token is in ${shorter(file)}`
 }
 
-/** The same for programs, in one line; no secret is in it. */
-export const welcomeLine = (started: Started, atMs: number): string => {
+/** The start message for programs, in one line, without secrets. */
+export const welcomeLine = (started: StartedGateway, atMs: number): string => {
   const { url, version, ground, upstreams, config, wantsToken, isDemo } = started
   return jsonLine({
     time: new Date(atMs).toISOString(),

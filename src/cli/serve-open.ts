@@ -39,19 +39,19 @@ export type ServeResources = {
   readonly close: () => Promise<void>
 }
 
-type GroundOptions = Pick<OwnPlaces, "env" | "port"> & {
+type ResourceOptions = Pick<OwnPlaces, "env" | "port"> & {
   readonly now: () => number
-  /** Serve without the rules and policies of a policy folder that is gone. */
+  /** Serve without the rules and policies of a policy folder that no longer exists. */
   readonly withoutPolicyFolder?: boolean
 }
 
-/** How long a request waits for a locked store file; after that it continues with what is in memory. */
+/** Time that a request waits for a locked store file; after that it continues with what is in memory. */
 const servingBusyMs = 500
 
-/** Open the store, the operator's channel and the sessions. What was opened is closed again if the rest cannot be. */
-export async function openGround(
+/** Opens the store, the operator's channel and the sessions. If one cannot be opened, the others are closed again. */
+export async function openResources(
   settings: ServeSettings,
-  { now, env, port, withoutPolicyFolder = false }: GroundOptions,
+  { now, env, port, withoutPolicyFolder = false }: ResourceOptions,
 ): Promise<ServeResources> {
   const { config } = settings
   await checkStacks(config)
@@ -99,7 +99,7 @@ export async function openGround(
   }
 }
 
-/** The operator's channel with its policies in observe mode; rules in words stay in force. */
+/** Puts the operator's policies into observe mode; rules in words stay in force. */
 function observing(operator: Operator): Operator {
   const tried = (standing: Standing): Standing =>
     standing.guard === undefined ? standing : { ...standing, guard: onTrial(standing.guard) }
@@ -113,7 +113,7 @@ function observing(operator: Operator): Operator {
   }
 }
 
-/** A configured token, else one that is kept beside the store's file; a database has no such place. */
+/** The configured admin token, else one kept beside the store's file; none for a database. */
 async function adminOf({ admin }: ResolvedConfig, place: string): Promise<AdminAccess> {
   if (admin.token !== undefined) return { token: admin.token }
   return isPostgres(place) ? {} : await keepAdminToken(place)
@@ -165,7 +165,7 @@ async function keepAdminToken(
   }
 }
 
-/** The token in a file; nothing where there is none. */
+/** The token in a file; undefined if there is no file. */
 export async function readAdminToken(path: string): Promise<AdminToken | undefined> {
   const file = await readOwnFile(path, maxBytes).catch(unless("ENOENT"))
   if (file === undefined) return undefined
@@ -179,14 +179,14 @@ export async function readAdminToken(path: string): Promise<AdminToken | undefin
   return { token, file: path }
 }
 
-/** Takes an error of the system with this code for nothing found; any other is thrown again. */
+/** Handles a system error with this code as a missing value; any other error is thrown again. */
 const unless =
   (code: string) =>
   (error: unknown): undefined => {
     if (systemCode(error) !== code) throw error
   }
 
-/** If two processes start at once, both use the token that was created first. */
+/** Creates the token file. If two processes start at once, both use the token that was created first. */
 async function makeToken(path: string, token: string): Promise<AdminToken> {
   await mkdir(dirname(path), { recursive: true })
   const file = await open(path, "wx", 0o600).catch(unless("EEXIST"))
@@ -264,16 +264,16 @@ function ownFiles({ settings, place, policyFolder, admin, env }: OwnPlaces): rea
     files.push({ path: join(folder, "admin-token"), what: "its admin token" })
     if (basename(folder) === ".holdfast") files.push({ path: folder, what: "its data folder", isFolder: true })
   }
-  // Those of the next start as well.
+  // Also the default folders, which the next start may use.
   const usual = usualFolders(env)
   files.push({ path: usual.data, what: "its data folder", isFolder: true, isAbsent: !existsSync(usual.data) })
   files.push({ path: usual.config, what: "the operator's keys and policies", isFolder: true })
   if (admin.file !== undefined) files.push({ path: admin.file, what: "its admin token" })
-  // One that is not there yet would be read at the next start.
+  // Also configurations that do not exist yet: the next start would read them.
   const configs =
     file === undefined ? configNames.map((name) => resolve(name)) : [resolve(file.folder, basename(file.name))]
   for (const path of configs) files.push({ path, what: "its configuration", isAbsent: !existsSync(path) })
-  // Tokens of clients are theirs to know, and no secret of the gateway's.
+  // Clients know their tokens, so these are not secrets of the gateway.
   for (const { ref, use } of secrets)
     if ("file" in ref && use !== "client") files.push({ path: resolve(ref.file), what: "one of its secrets" })
   const keyFile = env[storeKeyNames.file]
@@ -300,7 +300,7 @@ function withRealPaths(files: readonly OwnFile[]): readonly OwnFile[] {
   })
 }
 
-/** For a path that does not exist yet, based on its nearest existing folder. */
+/** The real path of a file; for one that does not exist yet, based on its nearest existing folder. */
 function realPath(path: string): string {
   try {
     return realpathSync(path)

@@ -17,14 +17,14 @@ import {
 } from "./config/resolved-config.ts"
 import type { World } from "./world.ts"
 
-/** The configuration with its secrets, and the file that it came from, if one did. */
+/** The configuration with its secrets, and its file, if there is one. */
 export type ServeSettings = {
   readonly config: ResolvedConfig
   readonly file?: ConfigFile
   readonly secrets: readonly OpenedSecret[]
 }
 
-/** What every command about the gateway takes. Each has its variable: HOLDFAST_PORT, HOLDFAST_LOG_FORMAT. */
+/** The options of every command about the gateway. Each has its variable: HOLDFAST_PORT, HOLDFAST_LOG_FORMAT. */
 export const settingOptions: Options = {
   config: { value: "FILE", help: "the configuration; holdfast.config.ts, .json, .yaml or .yml here unless given" },
   port: { value: "N", help: "port to listen on; 4141 unless given, 0 for any" },
@@ -49,7 +49,7 @@ export const settingOptions: Options = {
   "log-level": { value: "L", help: "what to log", oneOf: logLevels },
 }
 
-/** What was said on the command line; an option that is on or off says `true`. */
+/** The flags given on the command line; one without a value is `true`. */
 const flagsOf = (args: Arguments): Flags =>
   Object.fromEntries(
     flagNames.flatMap((name) => {
@@ -58,7 +58,7 @@ const flagsOf = (args: Arguments): Flags =>
     }),
   )
 
-/** The file that is read: `--config`, else HOLDFAST_CONFIG, else the one of the usual name, if there is one. */
+/** Reads the configuration file: `--config`, else HOLDFAST_CONFIG, else the one with a default name, if there is one. */
 async function readSettingsFile(
   args: Arguments,
   env: World["env"],
@@ -67,19 +67,19 @@ async function readSettingsFile(
   return await readConfig(named, process.cwd())
 }
 
-/** The configuration with none of its secrets opened: enough for whoever only looks at it. */
+/** The configuration without its secrets, for commands that only show it. */
 export async function readResolved(args: Arguments, env: World["env"]): Promise<ResolvedConfig> {
   const settings = await readSettingsOrFaults(args, env, { open: () => "", faults: [], opened: [] })
   return "faults" in settings ? failSettings(settings.faults) : settings.config
 }
 
-/** Read the configuration, with its secrets. */
+/** Reads the configuration, with its secrets. */
 export async function readSettings(args: Arguments, env: World["env"]): Promise<ServeSettings> {
   const settings = await readSettingsOrFaults(args, env)
   return "faults" in settings ? failSettings(settings.faults) : settings
 }
 
-/** The same, or all that is wrong with it. */
+/** The same, or all faults of the configuration. */
 export async function readSettingsOrFaults(
   args: Arguments,
   env: World["env"],
@@ -94,7 +94,7 @@ export async function readSettingsOrFaults(
   return { config: result.resolved, secrets: secrets.opened, ...present({ file }) }
 }
 
-/** All faults at once. People read the lines first; a program has them in one object. */
+/** Fails with all faults at once: as lines for people, and in one object for programs. */
 function failSettings(faults: readonly ConfigFault[]): never {
   const [first] = faults
   const isSpoken = faults.every(({ source }) => /^(?:--|HOLDFAST_|The host)/.test(source))
@@ -108,7 +108,7 @@ function failSettings(faults: readonly ConfigFault[]): never {
   })
 }
 
-/** By what the admin API is entered, and the file that the token is kept in. Without a token it is not there. */
+/** The token of the admin API, and the file that it is kept in. Without a token the API is off. */
 export type AdminAccess = { readonly token?: string; readonly file?: string }
 
 export function gatewayOptions(
@@ -126,7 +126,7 @@ export function gatewayOptions(
   }
 }
 
-/** Every secret of a configuration, to be hidden wherever it might turn up; a store's place is one if it is an address. */
+/** Every secret of a configuration, to be masked in all output; the place of a store is one if it is an address. */
 export const secretsOf = ({ config: { data }, secrets }: ServeSettings, admin: AdminAccess): readonly string[] => [
   ...secrets.flatMap(({ use, value }) => (use === "store" ? [] : [value])),
   ...(data !== undefined && isPostgres(data) ? [data] : []),

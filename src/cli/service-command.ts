@@ -9,7 +9,7 @@ import { unwritable } from "./deliver.ts"
 import { sentenceOf } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
-/** How a gateway is kept running for one user: the file that says so, and the commands that act on it. */
+/** A service manager that keeps a gateway running for one user: its file, and the commands that act on it. */
 type Manager = {
   readonly name: string
   readonly file: string
@@ -22,7 +22,7 @@ type Manager = {
 const label = "dev.holdfast.gateway"
 const unit = "holdfast.service"
 
-/** systemd splits at blanks, takes `%` and `$` for its own, and reads quotes as C does. */
+/** Quotes a word for systemd, which splits at blanks, expands `%` and `$`, and reads quotes like C. */
 const unitWord = (word: string): string => JSON.stringify(word).replaceAll("%", "%%").replaceAll("$", "$$$$")
 
 function systemd(home: string, env: World["env"]): Manager {
@@ -73,7 +73,7 @@ function launchd(home: string): Manager {
   }
 }
 
-/** The one of this system; on others there is none. */
+/** The service manager of this platform; fails on others. */
 export function managerOf(platform: string, env: World["env"]): Manager {
   const home = env.HOME === undefined || env.HOME === "" ? homedir() : env.HOME
   if (platform === "linux") return systemd(home, env)
@@ -85,14 +85,14 @@ export function managerOf(platform: string, env: World["env"]): Manager {
   )
 }
 
-type Ran = { readonly code: number | null; readonly said: string }
+type CommandOutput = { readonly code: number | null; readonly said: string }
 
-function runLine([program = "", ...args]: readonly string[], env: World["env"]): Ran {
+function runLine([program = "", ...args]: readonly string[], env: World["env"]): CommandOutput {
   const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: "utf8", env: { ...env } })
   return { code: status, said: error === undefined ? `${stdout}${stderr}`.trim() : error.message }
 }
 
-/** Run lines until one fails, which is told with what it said. */
+/** Runs commands until one fails; the failure quotes its output. */
 function runLines(lines: readonly (readonly string[])[], env: World["env"]): void {
   for (const line of lines) {
     const { code, said } = runLine(line, env)
@@ -107,7 +107,7 @@ function runLines(lines: readonly (readonly string[])[], env: World["env"]): voi
   }
 }
 
-/** The program as it was started: links followed, so that it outlives the folder that a link stood in. */
+/** The command line of this program, with links resolved, so that the service works after a link is removed. */
 const ownArguments = (): readonly string[] => [process.execPath, realpathSync(process.argv[1] ?? "")]
 
 const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
@@ -161,7 +161,7 @@ const status: Command = {
   },
 }
 
-/** A gateway that runs as long as its user's machine does. */
+/** The commands for a gateway that starts with the user's session. */
 export const serviceCommand: CommandGroup = {
   usual: "status",
   commands: new Map([

@@ -59,7 +59,7 @@ const sessionsVacuum: Command = {
     }),
 }
 
-/** The file and what is still to be written into it. */
+/** The size of the store's file and its write-ahead log. */
 const sizeOf = (place: string): number =>
   isPostgres(place) ? 0 : sumOf([place, `${place}-wal`], (path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0)
 
@@ -71,7 +71,7 @@ const sessionsDelete: Command = {
   run: async (args, world) => {
     const named = sessionNamed(args)
     return askStore(args, world, async ({ store }) => {
-      // What is left of a session without a log goes by its whole name alone.
+      // The remains of a session without a log are found only by its whole id.
       const found = (await store.holdings(named)).memory.length > 0 ? undefined : await findSession(store, named)
       const id = found?.id ?? named
       const had = await holdingsOf(store, id)
@@ -114,7 +114,7 @@ export const eraseCommand: Command = {
   },
 }
 
-/** What there is of it; a session of which there is nothing at all is unknown. */
+/** What the store has of a session; a session without anything is unknown. */
 async function holdingsOf(store: Store, id: SessionId) {
   const { memory, summaries } = await store.holdings(id)
   const row = await store.session(id)
@@ -123,19 +123,19 @@ async function holdingsOf(store: Store, id: SessionId) {
   return { entries: row?.head.seq ?? 0, memory: memory.length, summaries: summaries.length }
 }
 
-/** As many as anyone looks through at once. */
-const usualLimit = 50
-/** A listing is held whole before it is told. */
+/** Default number of sessions listed. */
+const defaultLimit = 50
+/** Limit on a listing, which is read whole before it is printed. */
 const maxLimit = 100_000
 
 const sessionsList: Command = {
   options: {
     agent: { value: "NAME", help: "only those of this agent" },
-    limit: { value: "N", help: `most sessions to list; ${usualLimit} unless given` },
+    limit: { value: "N", help: `most sessions to list; ${defaultLimit} unless given` },
     ...storeOptions,
   },
   run: async (args, world) => {
-    const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: maxLimit }) ?? usualLimit
+    const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: maxLimit }) ?? defaultLimit
     return askStore(args, world, async ({ store }) => {
       const found = await store.sessions({ limit: limit + 1, ...present({ agent: args.valueOf("agent") }) })
       const sessions = await listSessions(store, found.slice(0, limit))
@@ -152,7 +152,7 @@ const sessionsList: Command = {
   },
 }
 
-/** So many are named before it is done. */
+/** Limit on the sessions listed before they are deleted. */
 const maxListed = 20
 
 const sessionsPrune: Command = {

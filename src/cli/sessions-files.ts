@@ -52,7 +52,7 @@ async function deliverLines(lines: AsyncIterable<string>, args: Arguments, world
   return 0
 }
 
-/** How many lines were written. The file is opened once there is a first line, so that one that is there already outlives a misspelt name. */
+/** Writes lines and returns their number. The file is opened at the first line, so that an unknown session leaves it as it was. */
 async function writeLines(path: string, lines: AsyncIterable<string>): Promise<number> {
   let file: FileHandle | undefined
   let written = 0
@@ -71,7 +71,7 @@ async function writeLines(path: string, lines: AsyncIterable<string>): Promise<n
   }
 }
 
-/** Far above any line of an export, so that a file without line ends is not read into memory as one line. */
+/** Limit on a line, far above any line of an export, so that a file without line ends is not read into memory as one line. */
 const maxLineBytes = 256_000_000
 
 const lineEnd = 0x0a
@@ -141,7 +141,7 @@ async function openInput(path: string | undefined, world: World): Promise<AsyncI
   }
 }
 
-/** Import a session, and remove it again if its log is damaged. */
+/** Imports a session, and removes it again if its log is damaged. */
 async function importChecked(store: Store, lines: AsyncIterable<string>, as: string | undefined) {
   const imported = await importSession(store, as === undefined ? withName(lines) : lines, present({ as }))
   try {
@@ -153,7 +153,7 @@ async function importChecked(store: Store, lines: AsyncIterable<string>, as: str
   }
 }
 
-/** Refuse a name that no session could have before anything is written. */
+/** Refuses an invalid session id before anything is written. */
 async function* withName(lines: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
   let number = 0
   let isNamed = false
@@ -187,10 +187,10 @@ export const sessionsVerify: Command = {
     }),
 }
 
-/** So many are named one by one; --json names all. */
+/** Limit on the damaged sessions listed; --json has all. */
 const maxListed = 50
 
-/** What is damaged: a session, or the store's own file where no session can be named. */
+/** Damage of a session, or of the store's file if no session can be named. */
 type Damage = { readonly session?: string; readonly reason: string }
 
 async function sessionOf(store: Store, id: string): Promise<SessionRow> {
@@ -199,7 +199,7 @@ async function sessionOf(store: Store, id: string): Promise<SessionRow> {
   return row
 }
 
-/** What is wrong with a session, if anything is. It may have grown meanwhile, and it may have been deleted. */
+/** The damage of a session; undefined if there is none. It may have grown meanwhile, and it may have been deleted. */
 async function damageOf(store: Store, { id, head }: SessionRow): Promise<Damage | undefined> {
   try {
     const found = await verifyLog(store, id)
@@ -212,9 +212,9 @@ async function damageOf(store: Store, { id, head }: SessionRow): Promise<Damage 
   }
 }
 
-type Counted = { readonly sessions: number; readonly entries: number; readonly faults: number }
+type VerifyCounts = { readonly sessions: number; readonly entries: number; readonly faults: number }
 
-function answerOf({ sessions, entries, faults }: Counted, damaged: readonly Damage[]): CommandAnswer {
+function answerOf({ sessions, entries, faults }: VerifyCounts, damaged: readonly Damage[]): CommandAnswer {
   const broken = damaged.length - faults
   const whole = `Whole: ${count(sessions - broken, "session")}, ${count(entries, "entry", "entries")}.`
   const json = { sessions, entries, damaged }

@@ -28,14 +28,14 @@ import { ownTextOf, shortenWords } from "./words.ts"
 
 const stateWords: Readonly<Record<Explanation["state"], string>> = words.states
 
-/** More rows of a text are not shown here; --json has all of it. */
+/** Limit on the rows shown of a text; --json has all of it. */
 const maxRows = 60
-/** No more of a text than can fill them is looked at. */
+/** Limit on the characters of a text that are wrapped into rows. */
 const maxLooked = 20_000
-/** So many digest lines, or events of a trace, are told. */
+/** Limit on the digest lines, and on the trace events, that are listed. */
 const maxListed = 20
 
-/** What became of one entry, for a person to read. */
+/** The report about one entry, for people. */
 function accountEntry(entry: HistoryEntry, explanation: Explanation, paper: Paper): readonly string[] {
   const { changes, lines, state } = explanation
   const words = entryWords(entry)
@@ -87,10 +87,10 @@ type SessionAccount = {
   readonly log?: readonly HistoryEntry[]
 }
 
-/** So many of a kind are listed one by one; --json has all of them. */
+/** Limit on the items listed of each kind; --json has all. */
 const maxListedSessions = 12
 
-/** A session for a person to read. */
+/** The report about a session, for people. */
 function accountSession(account: SessionAccount, paper: Paper): readonly string[] {
   const { row, overview, pins, latest, place, log } = account
   const { id, agent, createdMs, updatedMs } = row
@@ -167,7 +167,7 @@ const nouns: Readonly<Record<EntryType, { readonly one: string; readonly several
 
 const isType = (type: string): type is EntryType => Object.hasOwn(nouns, type)
 
-/** "3 messages". A type that is not known here goes by its own name. */
+/** "3 messages". An unknown type is printed as it is. */
 function countOfType(type: string, value: number): string {
   const { one, several } = isType(type) ? nouns[type] : { one: type, several: type }
   return count(value, one, several)
@@ -234,25 +234,28 @@ function partWords(part: Part): string {
   return `[${part.type}]${text === "" ? "" : ` ${text}`}`
 }
 
-/** A session as a list tells of it. Figures that could not be read are left out. */
+/** A session in a list. Figures that could not be read are left out. */
 export type ListedSession = SessionRow & {
-  /** As much of its id as tells it from the others. */
+  /** The shortest unique prefix of its id. */
   readonly name: string
   readonly firstWords?: string
-  /** What the model was last reported to have read. */
+  /** The last reported input tokens of a model call. */
   readonly contextTokens?: number
   readonly compactions?: number
 }
 
-/** Entries at the beginning and at the end of a log in which first words and the last report are looked for. */
-const lookedAt = 40
+/** Number of entries at the start and at the end of a log that are searched for the first words and the last usage report. */
+const entriesSearched = 40
 
-/** A session that is damaged is listed all the same: its own command says what is wrong. */
+/** A session for a list, even if it is damaged: `sessions verify` says what is wrong. */
 async function listedSession(store: Store, row: SessionRow, name: string): Promise<ListedSession> {
   try {
     const session = openSession(store, row)
-    const first = await session.history({ limit: lookedAt })
-    const last = await session.history({ from: Math.max(1, row.head.seq - lookedAt), limit: lookedAt + 1 })
+    const first = await session.history({ limit: entriesSearched })
+    const last = await session.history({
+      from: Math.max(1, row.head.seq - entriesSearched),
+      limit: entriesSearched + 1,
+    })
     const spoken = first.flatMap(({ message }) => (message?.role === "user" ? [ownTextOf(message)] : []))
     const report = last.findLast(({ body }) => body?.type === "usage-reported")?.body
     const { types } = await session.overview()
@@ -281,7 +284,7 @@ export async function listSessions(store: Store, rows: readonly SessionRow[]): P
 
 const firstWordsLength = 200
 
-/** Sessions as rows: whose they are is told where not all are of one agent. */
+/** Sessions as a table, with an agent column only if there are several agents. */
 export function sessionTable(sessions: readonly ListedSession[], paper: Paper): readonly string[] {
   const hasAgents = new Set(sessions.map(({ agent }) => agent)).size > 1
   const columns = [
@@ -303,7 +306,7 @@ export function sessionTable(sessions: readonly ListedSession[], paper: Paper): 
   return table(columns, rows, paper)
 }
 
-/** On wide paper; on narrow paper less. */
+/** Maximum width of the column with the first words. */
 const firstWordsWidth = 48
 
 export const sessionsShow: Command = {
@@ -357,7 +360,7 @@ async function showEntry({ row, session }: AskedSession, id: string): Promise<Co
   return { json: { entry, explanation }, text: (paper) => accountEntry(entry, explanation, paper) }
 }
 
-/** One compaction: its sizes, what it left out and shortened, and what stands for that. */
+/** Shows one compaction: its sizes, what it left out and shortened, and the handoff. */
 async function showCompaction(asked: AskedSession, named: string): Promise<CommandAnswer> {
   const { row, session } = asked
   const { checkpoints } = await session.overview()
@@ -392,7 +395,7 @@ type TracePieces = {
   readonly handoff?: string
 }
 
-/** What the trace of a compaction says was done to messages. */
+/** The changes to messages in the trace of a compaction. */
 function tracePieces(trace: unknown): TracePieces {
   const events = Array.isArray(trace) ? trace.filter(isObject) : []
   const shortened: Record<string, number> = {}
@@ -407,7 +410,7 @@ function tracePieces(trace: unknown): TracePieces {
   return { dropped, shortened, ...(handoff === "" ? {} : { handoff }) }
 }
 
-/** What was left out, by entry. An earlier handoff is no entry: the new one has what it said. */
+/** The entries that were left out. An earlier handoff is not an entry; the new one replaces it. */
 function droppedSentence(dropped: readonly string[]): string {
   const entries = dropped.filter((id) => seqOf(id) !== undefined)
   const earlier = entries.length < dropped.length ? ", and the earlier handoff" : ""

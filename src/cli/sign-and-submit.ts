@@ -20,9 +20,9 @@ export const signingOptions: Options = {
   ...operatorOptions,
 }
 
-/** How long a signed command is valid: long enough to carry it to another machine. */
+/** Time that a signed command is valid: long enough to carry it to another machine. */
 const lifetimeMs = 24 * 3_600_000
-/** Commands are dated back by this, so that a gateway whose clock is a little slow accepts them. */
+/** Commands are backdated by this, so that a gateway whose clock is a little slow accepts them. */
 const aheadMs = 30_000
 
 export async function signAndSubmit(
@@ -47,7 +47,7 @@ export async function signAndSubmit(
 }
 
 function sign({ pem }: KeyFile, command: OperatorCommand, audience: string, last: number, nowMs: number): string {
-  // At least the time, so that a command signed without access to the store gets an unused number too.
+  // At least the current time, so that a command signed without access to the store gets an unused number too.
   const sequence = Math.max(last + 1, Math.trunc(nowMs))
   return signCommand(pem, {
     audience,
@@ -116,13 +116,13 @@ export async function submitTo(
   }
 }
 
-/** Where `holdfast keys new` puts the operator's key: out of the folders in which agents work. */
+/** The default file of the operator's key: outside of the folders in which agents work. */
 export const usualKey = (env: World["env"]): string => join(usualFolders(env).config, "operator.key")
 
 /** A private key to sign with; it is never printed. */
 type KeyFile = { readonly path: string; readonly pem: string; readonly fingerprint: string }
 
-/** The private key in the file of `--key`, else of HOLDFAST_KEY, else the usual one. A file that others may read is refused. */
+/** Reads the private key: the file of `--key`, else of HOLDFAST_KEY, else the default one. A file that others may read is refused. */
 async function readKeyFile(args: Arguments, env: World["env"]): Promise<KeyFile> {
   const usual = usualKey(env)
   const path = args.valueOf("key") ?? env.HOLDFAST_KEY ?? (existsSync(usual) ? usual : "")

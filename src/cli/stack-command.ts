@@ -31,7 +31,7 @@ import { readResolved, settingOptions } from "./serve-settings.ts"
 import { count, number, type Paper, printable, right, sentenceOf, table } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
-/** How much of a fingerprint is shown to people: enough to tell versions apart. */
+/** Number of characters of a hash shown to people: enough to distinguish versions. */
 const shownHash = 12
 
 const choosing = {
@@ -57,8 +57,8 @@ const noStack = (): never =>
     "Write stack: or documents: into the configuration; holdfast serve --print-schema prints all that it may say.",
   )
 
-/** The stack that a call as described would get, from the sources as they are now. */
-async function readChosen(
+/** The stack that the described call would get, from the current sources. */
+async function readChosenStack(
   args: Arguments,
   world: World,
   said: { readonly agent?: string; readonly tenant?: string } = {},
@@ -137,7 +137,7 @@ function stackLines(stack: Stack, meter: Meter, paper: Paper): readonly string[]
 const stackShow: Command = {
   options: { ...choosing, text: { help: "the text as the model reads it" } },
   run: async (args, world) => {
-    const found = await readChosen(args, world)
+    const found = await readChosenStack(args, world)
     const { options, meter, windowTokens } = found
     const { stack, events } = fitToWindow(found.stack, options, { meter, windowTokens })
     const texts = renderStack(stack).map((part) => (part.type === "text" ? part.text : ""))
@@ -192,7 +192,7 @@ const stackDiff: Command = {
       const before = savedStack(await readFile(named, "utf8"))
       if (before === undefined)
         return unusable("file-invalid", `${named} is no stack.`, "Save one with holdfast stack show --json.")
-      return diffAnswer(before, (await readChosen(args, world)).stack)
+      return diffAnswer(before, (await readChosenStack(args, world)).stack)
     }
     return askSession(args, world, async ({ session, row }) => {
       const before = await session.stack()
@@ -202,13 +202,13 @@ const stackDiff: Command = {
           `The session ${named} has no prompt stack.`,
           "It gets one with its next request.",
         )
-      const found = await readChosen(args, world, { agent: row.agent, tenant: row.tenant })
+      const found = await readChosenStack(args, world, { agent: row.agent, tenant: row.tenant })
       return diffAnswer(before.source, found.stack)
     })
   },
 }
 
-/** A stack as `stack show --json` printed it: versions without their texts, which is all that a difference needs. */
+/** Reads a stack printed by `stack show --json`: versions without texts, which is enough for a diff. */
 function savedStack(json: string): Stack | undefined {
   const saved = tryParse(json)
   if (!isObject(saved) || typeof saved.hash !== "string" || !Array.isArray(saved.layers)) return undefined
@@ -231,12 +231,12 @@ const forWhom = ({ when }: StackRule): string =>
     .map(([what, names]) => `${what} ${names.join(", ")}`)
     .join("; ") || "all calls"
 
-type Checked = { readonly rule: StackRule; readonly read?: ReadStack; readonly problem?: HoldfastError }
+type CheckedRule = { readonly rule: StackRule; readonly read?: ReadStack; readonly problem?: HoldfastError }
 
-/** A model by whose window a stack is judged: the first that its rule names whole. */
+/** The model whose window a stack is checked against: the first one in its rule without a wildcard. */
 const modelOf = ({ models = [] }: StackMatch): string | undefined => models.find((model) => !model.includes("*"))
 
-async function checkRule(rule: StackRule, config: Pick<ResolvedConfig, "windowTokens">): Promise<Checked> {
+async function checkRule(rule: StackRule, config: Pick<ResolvedConfig, "windowTokens">): Promise<CheckedRule> {
   try {
     const read = await readStack(rule.stack, modelOf(rule.when ?? {}), config)
     const { stack, meter, windowTokens } = read
@@ -255,7 +255,7 @@ async function checkRule(rule: StackRule, config: Pick<ResolvedConfig, "windowTo
   }
 }
 
-/** Refuse a configuration whose stacks cannot be read, or leave no room for a conversation: before anything is served. */
+/** Refuses a configuration whose stacks cannot be read, or leave no room for a conversation, before anything is served. */
 export async function checkStacks(config: Pick<ResolvedConfig, "stacks" | "windowTokens">): Promise<void> {
   for (const rule of config.stacks) {
     const { problem } = await checkRule(rule, config)
@@ -284,7 +284,7 @@ const stackCheck: Command = {
   },
 }
 
-function checkedWords({ rule, read, problem }: Checked, paper: Paper): string {
+function checkedWords({ rule, read, problem }: CheckedRule, paper: Paper): string {
   if (read === undefined) return `${paper.bold(forWhom(rule))}: ${problem?.message ?? "it cannot be read"}`
   const { stack, meter, windowTokens } = read
   const sizes = `${number(stackTokens(stack, meter.text))} tokens, at least ${number(stackFloor(stack, meter))}`

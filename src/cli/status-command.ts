@@ -31,13 +31,13 @@ import {
 } from "./terminal/output.ts"
 import { stopSignal, type World } from "./world.ts"
 
-/** Sessions that the screen lists, and that today's figures are read from at most. */
+/** Limits on the sessions listed, and on those that today's figures are read from. */
 const maxListed = 5
 const maxTallied = 200
 
 const dayMs = 86_400_000
 
-/** A gateway that runs, as its admin API tells of it. */
+/** A running gateway, with facts from its admin API. */
 type GatewayState = {
   readonly gateway: RunningGateway
   readonly status?: AdminFields
@@ -54,7 +54,7 @@ type Status = {
   readonly latest: readonly ListedSession[]
 }
 
-/** One screen for whoever asks what is going on. */
+/** Shows gateways, sessions and today's figures on one screen. */
 export const statusCommand: Command = {
   options: storeOptions,
   run: async (args, world) => {
@@ -77,7 +77,7 @@ async function stateOf(gateway: RunningGateway): Promise<GatewayState> {
   return { gateway, ...present({ status, standing, ready }) }
 }
 
-/** A gateway that is not ready says why with another status. */
+/** The body of the readiness probe, whatever its status: a gateway that is not ready states the reasons. */
 async function askReady(url: string): Promise<AdminFields | undefined> {
   try {
     const value: unknown = await (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(3000) })).json()
@@ -142,7 +142,7 @@ const reasonWords: Readonly<Record<string, string>> = {
   "store-locked": "another program locks the store",
 }
 
-/** What stands in the way of serving, by what each gateway says of itself. */
+/** The reasons why gateways are degraded, according to their probes and admin APIs. */
 function degradedWords(gateways: readonly GatewayState[]): string {
   if (gateways.length === 0) return "nothing runs"
   const reasons = gateways.flatMap(({ gateway, status, ready }) => {
@@ -204,7 +204,7 @@ async function tail(args: Arguments, world: World): Promise<number> {
 const textIn = (value: unknown): string => (typeof value === "string" ? value : "")
 const numberIn = (value: unknown): string => (typeof value === "number" ? number(value) : "?")
 
-/** Events worth a line; others are for programs. */
+/** The line for an event; undefined for events that are only for programs. */
 function eventLine(event: AdminFields, nowMs: number): string | undefined {
   const words = eventWords(event)
   if (words === undefined) return undefined
@@ -258,7 +258,7 @@ function eventWords(event: AdminFields): string | undefined {
   }
 }
 
-/** Time limit for an answer: a gateway on this machine answers at once. */
+/** Time limit for a response: a gateway on this machine responds at once. */
 const answerMs = 5000
 
 /** The program that opens a link, by platform. */
@@ -296,7 +296,7 @@ export const openCommand: Command = {
   },
 }
 
-/** Where a program on this machine reaches a gateway that listens there: at loopback, if it listens at all addresses. */
+/** The URL by which a program on this machine reaches a gateway: the loopback address if it listens at all addresses. */
 export function localUrl({ host, port }: { readonly host: string; readonly port: number }): string {
   const name = host === "0.0.0.0" || host === "::" || host === "" ? "127.0.0.1" : host
   return `http://${name.includes(":") ? `[${name}]` : name}:${port}`
@@ -319,7 +319,7 @@ async function askForCode(base: string, token: string): Promise<string> {
   return failed(`answered with ${status}`, elsewhere)
 }
 
-/** The link is printed as well, so that nothing is lost where no browser opens. */
+/** Opens a link in the browser. Errors are ignored, because the link is printed too. */
 function openLink(link: string): void {
   const [program = "xdg-open", ...before] = openers[process.platform] ?? ["xdg-open"]
   const child = spawn(program, [...before, link], { stdio: "ignore", detached: true })

@@ -8,7 +8,7 @@ import type { OpenedRequest } from "./read-input.ts"
 import { count, number } from "./terminal/output.ts"
 import words from "./terminal/words.json" with { type: "json" }
 
-/** The wire formats under the names that their providers use. */
+/** The wire formats by the names that their providers use. */
 export const formatWords: Readonly<Record<Format, string>> = words.formats
 
 export const kindWords: Readonly<Record<OpenedRequest["kind"], string>> = words.inputs
@@ -21,7 +21,7 @@ export const remedySentence = ({ remedy }: Report): string => remedyWords[remedy
 
 const triggerWords: Readonly<Record<Trigger, string>> = words.triggers
 
-/** Why something was done, or nothing. */
+/** The reason why a compaction was done, or why not. */
 export function whySentence({ plan, limit, before, remedy }: Report): string {
   const room =
     limit.by === "budget"
@@ -37,7 +37,7 @@ export function whySentence({ plan, limit, before, remedy }: Report): string {
 const figures = ({ trigger, value, limit }: PlanReason): string =>
   trigger === "tool-output" || trigger === "tool-rounds" ? ` (${number(value)}, at most ${number(limit)})` : ""
 
-/** How tokens were counted, and for whom. */
+/** How tokens were counted, and for which model. */
 export function countingSentence({ counting, model }: Report): string {
   const name = model.id === "" ? "an unnamed model" : model.id
   if (counting === "exact")
@@ -49,7 +49,7 @@ export function countingSentence({ counting, model }: Report): string {
 
 const dollars = (value: number): string => `$${value < 0.01 ? value.toFixed(5) : value.toFixed(3)}`
 
-/** What the rewrite costs in cache and saves; in proportions where nobody knows the model's prices. */
+/** What the rewrite costs in cache and saves; in proportions if the model's prices are unknown. */
 export function cacheSentence({ weighing, model }: Report): string | undefined {
   if (weighing === undefined) return undefined
   const { leaveDollars, rewriteDollars, breakEvenCalls, pays } = weighing

@@ -44,26 +44,26 @@ function openSink(stream: NodeJS.WriteStream): Sink {
       }),
     isTerminal: stream.isTTY === true,
     hasColour: stream.isTTY === true && stream.hasColors(),
-    // Some terminals say 0 where they do not know.
+    // Some terminals report 0 columns if they do not know.
     ...(stream.isTTY === true && stream.columns > 0 ? { columns: stream.columns } : {}),
   }
 }
 
-/** A closed pipe is no failure: `head` closes it when it has enough. */
+/** True for errors except a closed pipe: `head` closes it when it has enough. */
 const isFailure = (error: Error | null | undefined): boolean =>
   error !== null && error !== undefined && !("code" in error && error.code === "EPIPE")
 
-/** As the package says; this file stands two folders below it, built or not. */
+/** The version in `package.json`, which is two folders above this file, built or not. */
 export async function readVersion(): Promise<string> {
   const text = await readFile(new URL("../../package.json", import.meta.url), "utf8")
   const { version: found }: { readonly version: string } = JSON.parse(text)
   return found
 }
 
-/** The pages of the inspector, where the package was built. */
+/** The folder with the built pages of the inspector. */
 export const inspectorFolder = (): string => fileURLToPath(new URL("../../dist/inspector", import.meta.url))
 
-/** Aborts when the program is asked to end. The first wish to end is a polite one; a second one ends the process as usual. */
+/** Aborts at the first SIGINT or SIGTERM, so that the program ends cleanly; a second one ends the process as usual. */
 export type StopSignal = { readonly signal: AbortSignal; readonly release: () => void }
 
 const wishes = ["SIGINT", "SIGTERM"] as const

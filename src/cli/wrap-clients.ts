@@ -14,28 +14,28 @@ import { basename, join } from "node:path"
 import { isObject, tryParse } from "../wire/json.ts"
 import type { World } from "./world.ts"
 
-/** How one process is pointed at a gateway: variables and arguments for it alone, and what to clear away after it. */
+/** How one process is connected to a gateway: its variables and arguments, and a function that cleans up after it. */
 export type Launch = {
   readonly env: Readonly<Record<string, string>>
-  /** Put before the user's own arguments. */
+  /** Arguments before the user's own. */
   readonly args: readonly string[]
   readonly clear?: () => void
 }
 
 type ClientSetup = {
-  /** The variables by which it is told of another API; one that is set already names the upstream. */
+  /** The variables that set its API address; one that is already set names the upstream. */
   readonly addressNames: readonly string[]
   readonly launch: (url: string, env: World["env"]) => Launch
-  /** How a person does the same; as a line for a shell, by what `launch` sets, unless given. */
+  /** Instructions for doing the same by hand; by default a shell line with what `launch` sets. */
   readonly byHand?: (url: string) => string
-  /** The API that it talks to with its own login, where that is none of the usual ones. */
+  /** The API that it uses with its own login, if that is not one of the default upstreams. */
   readonly ownUpstream?: (env: World["env"]) => string | undefined
 }
 
 const quoted = (value: string): string => JSON.stringify(value)
 const homeOf = (env: World["env"]): string => env.HOME ?? env.USERPROFILE ?? homedir()
 
-/** Codex signed in with ChatGPT, and without a key: its requests go to ChatGPT's own address. */
+/** True if Codex is signed in with ChatGPT and has no key: its requests go to ChatGPT's own address. */
 function usesChatGpt(env: World["env"]): boolean {
   if ((env.OPENAI_API_KEY ?? "") !== "") return false
   const home = env.CODEX_HOME === undefined || env.CODEX_HOME === "" ? join(homeOf(env), ".codex") : env.CODEX_HOME
@@ -72,7 +72,7 @@ const opencode: ClientSetup = {
   },
 }
 
-/** pi reads addresses from a file of its folder: this process gets a folder of its own, in which all else is the user's. */
+/** pi reads addresses from a file in its folder. This process gets a folder of its own, which links to the user's other files. */
 const pi: ClientSetup = {
   addressNames: [],
   launch: (url, env) => {
@@ -101,7 +101,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {})
 
-/** The user's own providers, each of these vendors with its address changed. */
+/** The user's own providers, with the addresses of these vendors changed. */
 function withProviders(
   given: unknown,
   paths: Readonly<Record<string, string>>,
@@ -115,7 +115,7 @@ function withProviders(
   return { ...own, ...Object.fromEntries(changed) }
 }
 
-/** What the process wrote anew beside the links, a login for one, goes where it belongs. */
+/** Copies files that the process created beside the links, such as a login, to the user's folder, and removes the temporary one. */
 function returnFiles(made: string, folder: string): void {
   for (const name of existsSync(folder) ? readdirSync(made) : [])
     if (name !== piModels && lstatSync(join(made, name)).isFile()) copyFileSync(join(made, name), join(folder, name))
@@ -158,11 +158,11 @@ const setups: ReadonlyMap<string, ClientSetup> = new Map([
 
 export const clientNames: readonly string[] = [...setups.keys()]
 
-/** What a program needs: a client that is known by its name, or any other by the variables that SDKs read. */
+/** The setup of a program: of a known client by its name, otherwise the variables that SDKs read. */
 export const setupOf = (program: string): ClientSetup =>
   setups.get(basename(program).replace(/\.(?:exe|cmd)$/i, "")) ?? byVariables(everyVariable)
 
-/** How a client that is known by its name is pointed at a gateway by hand, with a key of its vendor's. */
+/** The shell line that connects a known client to a gateway by hand, with a vendor's key. */
 export function clientLine(program: string, url: string): string {
   const { launch, byHand } = setupOf(program)
   if (byHand !== undefined) return byHand(url)
@@ -175,13 +175,13 @@ export function clientLine(program: string, url: string): string {
   ].join(" ")
 }
 
-/** The same for the clients that most have, and for programs with a vendor's SDK. */
+/** The same for the most common clients, and for programs with a vendor's SDK. */
 export const clientLines = (url: string): readonly { readonly program: string; readonly line: string }[] => [
   ...["claude", "codex", "gemini"].map((program) => ({ program, line: clientLine(program, url) })),
   { program: "SDKs", line: `baseURL ${url} (Anthropic, Gemini) or ${url}/v1 (OpenAI)` },
 ]
 
-/** The API that a client would have talked to without us, where that is not the vendors' own; several at once have no one answer. */
+/** The API that a client would have used without us, if that is not a default upstream; a list if its variables name several. */
 export function upstreamOf(
   { addressNames, ownUpstream }: ClientSetup,
   env: World["env"],

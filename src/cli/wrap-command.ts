@@ -19,7 +19,7 @@ import {
   type RunningGateway,
   readAdmin,
 } from "./running-gateway.ts"
-import { openGround } from "./serve-open.ts"
+import { openResources } from "./serve-open.ts"
 import { configuredPlace, gatewayOptions, readSettings, type ServeSettings, settingOptions } from "./serve-settings.ts"
 import { count, jsonLine, number, sentenceOf } from "./terminal/output.ts"
 import { readVersion, stopSignal, type World } from "./world.ts"
@@ -43,7 +43,7 @@ type WrappedCall = {
   readonly session?: string
   /** It was refused, or its response broke off and the client did not cause that. */
   readonly failed: boolean
-  /** What the gateway says of that. */
+  /** The reason, according to the gateway. */
   readonly why?: string
 }
 
@@ -54,7 +54,7 @@ const cutWords = (ending: unknown): string | undefined =>
   ending === "upstream-cut" ? "The provider's answer broke off, or was silent for too long." : undefined
 
 /** The gateway that the client uses, and the calls made through it. */
-type Way = {
+type GatewayConnection = {
   readonly url: string
   readonly words: string
   readonly calls: () => Promise<readonly WrappedCall[]>
@@ -81,23 +81,23 @@ async function wrap(args: Arguments, world: World): Promise<number> {
       `The environment names several APIs: ${upstream.join(", ")}.`,
       "Say which one is meant with --upstream URL.",
     )
-  const way = await openWay(withUpstream(args, upstream), world, program, upstream !== undefined)
+  const connection = await connectGateway(withUpstream(args, upstream), world, program, upstream !== undefined)
   const sinceMs = world.dateMs()
   let launch: Launch | undefined
   try {
-    launch = setup.launch(way.url, world.env)
+    launch = setup.launch(connection.url, world.env)
     const isQuiet = args.isOn("quiet")
-    if (!isQuiet) await world.stderr.write(`holdfast: ${sentenceOf(program)} goes through ${way.words}.\n`)
+    if (!isQuiet) await world.stderr.write(`holdfast: ${sentenceOf(program)} goes through ${connection.words}.\n`)
     const exitCode = await runProgram(program, [...launch.args, ...rest], { ...world.env, ...launch.env })
-    if (!isQuiet) await tellDone(way, sinceMs, args, world)
+    if (!isQuiet) await printSummary(connection, sinceMs, args, world)
     return exitCode
   } finally {
     launch?.clear?.()
-    await way.close()
+    await connection.close()
   }
 }
 
-/** The client's own API in place of the vendor's, where it was set to another. */
+/** Adds the API that the client was configured with as `--upstream`. */
 const withUpstream = (args: Arguments, upstream: string | undefined): Arguments =>
   upstream === undefined
     ? args
@@ -106,48 +106,58 @@ const withUpstream = (args: Arguments, upstream: string | undefined): Arguments 
 /** Limit on the sessions in the report; titles, checks and subagents are sessions too. */
 const maxSessions = 200
 
-async function tellDone(way: Way, sinceMs: number, args: Arguments, world: World): Promise<void> {
-  const calls = await way.calls()
+async function printSummary(
+  connection: GatewayConnection,
+  sinceMs: number,
+  args: Arguments,
+  world: World,
+): Promise<void> {
+  const calls = await connection.calls()
   const sessions: SessionRow[] = []
   for (const id of [...new Set(calls.flatMap(({ session }) => session ?? []))].slice(0, maxSessions)) {
-    const row = await way.store.session(id)
+    const row = await connection.store.session(id)
     if (row !== undefined) sessions.push(row)
   }
-  const tally = { ...(await tallyLogs(way.store, sessions, way.sessionOf, sinceMs)), calls: calls.length }
+  const tally = { ...(await tallyLogs(connection.store, sessions, connection.sessionOf, sinceMs)), calls: calls.length }
   const failures = calls.filter(({ failed }) => failed)
   const failed = failures.length
   const why = failures.findLast(({ why: told }) => told !== undefined)?.why
-  for (const fault of way.faults()) await world.stderr.write(`holdfast: ${sentenceOf(fault)}\n`)
+  for (const fault of connection.faults()) await world.stderr.write(`holdfast: ${sentenceOf(fault)}\n`)
   if (args.valueOf("summary") === "json") return await world.stderr.write(jsonLine({ ...tally, failed }))
   if (why !== undefined)
     await world.stderr.write(`holdfast: ${failed === 1 ? "A call" : "The last call that"} failed: ${why}\n`)
   const words = `${count(calls.length, "model call")}${failed === 0 ? "" : ` (${number(failed)} failed)`}`
   const [first] = sessions
-  const link = first === undefined ? undefined : await way.link(first.id)
+  const link = first === undefined ? undefined : await connection.link(first.id)
   const look = first === undefined ? "" : ` See: ${link ?? asTyped("holdfast sessions show @last", world.env)}`
   await world.stderr.write(`holdfast: ${tallyWords(tally, words)}.${look}\n`)
 }
 
-async function openWay(args: Arguments, world: World, program: string, isElsewhere: boolean): Promise<Way> {
+async function connectGateway(
+  args: Arguments,
+  world: World,
+  program: string,
+  isElsewhere: boolean,
+): Promise<GatewayConnection> {
   const settings = await readSettings(args, world.env)
   const place = configuredPlace(settings.config, world.env)
   const asks = ["port", "host", "window", "policy", "config"].some((name) => args.isOn(name))
   const running = isElsewhere || asks ? [] : findGateways(place)
   for (const gateway of running) {
     const leave = joinGateway(place, gateway)
-    if ((await askAdmin(gateway, "/admin/status")) !== undefined) return await joinWay(gateway, place, world, leave)
+    if ((await askAdmin(gateway, "/admin/status")) !== undefined) return await joinRunning(gateway, place, world, leave)
     leave()
   }
-  return await startWay(settings, args, world, program)
+  return await startOwn(settings, args, world, program)
 }
 
-/** Use a running gateway. Other clients may use it too, so the report covers all its calls since the start. */
-async function joinWay(
+/** Uses a running gateway. Other clients may use it too, so the report covers all its calls since the start. */
+async function joinRunning(
   gateway: RunningGateway,
   place: string,
   { dateMs, env }: World,
   leave: () => void,
-): Promise<Way> {
+): Promise<GatewayConnection> {
   const store = await openPlace(place, env).catch((error: unknown) => {
     leave()
     throw error
@@ -185,17 +195,22 @@ async function joinWay(
 /** Limit on faults reported at the end, when the client has left the terminal. */
 const maxFaults = 5
 
-async function startWay(settings: ServeSettings, args: Arguments, world: World, program: string): Promise<Way> {
+async function startOwn(
+  settings: ServeSettings,
+  args: Arguments,
+  world: World,
+  program: string,
+): Promise<GatewayConnection> {
   let port: number | undefined
   const { dateMs: now, env } = world
-  const ground = await openGround(settings, { now, env, port: () => port, withoutPolicyFolder: false })
+  const resources = await openResources(settings, { now, env, port: () => port, withoutPolicyFolder: false })
   const calls: WrappedCall[] = []
   const faults: string[] = []
   const onFault = (error: unknown): void => {
     if (faults.length < maxFaults)
       faults.push(error instanceof HoldfastError ? describe(error.problem).sentence : String(error))
   }
-  const base = gatewayOptions(settings.config, ground)
+  const base = gatewayOptions(settings.config, resources)
   const version = await readVersion()
   try {
     const gateway = await startGateway({
@@ -210,31 +225,32 @@ async function startWay(settings: ServeSettings, args: Arguments, world: World, 
     })
     port = gateway.port
     const noted = { url: gateway.url, pid: process.pid, startedMs: now(), version, wraps: program }
-    const forget = noteGateway(ground.place, { ...noted, ...present({ tokenFile: ground.admin.file }) })
+    const forget = noteGateway(resources.place, { ...noted, ...present({ tokenFile: resources.admin.file }) })
     return {
       url: gateway.url,
-      words: `${gateway.url}, with ${placeWords(ground.place)}`,
+      words: `${gateway.url}, with ${placeWords(resources.place)}`,
       calls: async () => calls,
-      store: ground.store,
-      sessionOf: ({ id, tenant, agent }) => ground.holdfast.session(id, agent === "" ? { tenant } : { tenant, agent }),
+      store: resources.store,
+      sessionOf: ({ id, tenant, agent }) =>
+        resources.holdfast.session(id, agent === "" ? { tenant } : { tenant, agent }),
       faults: () => faults,
       link: async () => undefined,
       close: async () => {
-        await whileUsed(ground.place, world)
+        await whileUsed(resources.place, world)
         forget()
         await gateway.close()
-        await ground.close()
+        await resources.close()
       },
     }
   } catch (error) {
-    await ground.close()
+    await resources.close()
     throw error
   }
 }
 
 const lookMs = 500
 
-/** Another client that found this gateway goes on with it: it ends with the last of them, or when it is told to. */
+/** Waits while other clients use this gateway: it ends with the last of them, or at Ctrl-C. */
 async function whileUsed(place: string, { stderr }: World): Promise<void> {
   if (clientsOf(place) === 0) return
   await stderr.write("holdfast: another client still uses this gateway, which ends with it. Ctrl-C ends it now.\n")
@@ -244,11 +260,11 @@ async function whileUsed(place: string, { stderr }: World): Promise<void> {
   stop.release()
 }
 
-/** Signals that are the client's to act upon. A terminal sends the first two to it as well; then they are not sent again. */
+/** Signals that are passed to the client. A terminal sends keyboard signals to the client itself; then they are not passed again. */
 const passedSignals = ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGCONT", "SIGWINCH"] as const
 const keyboardSignals = ["SIGINT", "SIGQUIT"] as const
 
-/** Run a program in this terminal to its end, and say how it ended, as a shell would. */
+/** Runs a program in this terminal to its end, and returns its exit code like a shell. */
 async function runProgram(program: string, args: readonly string[], env: World["env"]): Promise<number> {
   const child = spawn(program, args, { stdio: "inherit", env, shell: false })
   const release = passSignals(child)

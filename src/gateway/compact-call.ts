@@ -18,10 +18,10 @@ import { chooseUpstream, isSharedCall, sharedKeyRefusal, windowOf } from "./sett
 
 type CompactRoute = Extract<Route, { type: "compact" }>
 
-/** A compacted conversation is smaller than any model's window. */
+/** Limit on the size of a response: a compacted conversation is smaller than any model's window. */
 const maxAnswerBytes = 64 * 1024 * 1024
 
-/** Handle `POST /v1/responses/compact`: forward it to the upstream, and compact here if the upstream cannot. */
+/** Handles `POST /v1/responses/compact`: forwards it to the upstream, and compacts here if the upstream cannot. */
 export async function compactCall(exchange: Exchange, route: CompactRoute): Promise<void> {
   const { deps, requestLog, tenant } = exchange
   const { format, path } = route
@@ -50,7 +50,7 @@ export async function compactCall(exchange: Exchange, route: CompactRoute): Prom
   }
 }
 
-/** A request that cannot be read is forwarded unchanged, so that the upstream reports what is wrong with it. */
+/** Locates the session; undefined for an unreadable request, which is forwarded so that the upstream reports what is wrong with it. */
 async function locateOrPass({ deps }: Exchange, incomingCall: IncomingCall): Promise<Located | undefined> {
   return locate(deps, incomingCall).catch((error: unknown) => {
     if (isRefused(deps, problemOrThrow(error))) throw error
@@ -65,7 +65,7 @@ function readable({ whole, request }: Located): string | undefined {
   return form.type === "send" && form.body !== request.wire ? form.body : undefined
 }
 
-/** Did the upstream refuse because it has no compaction endpoint, lacks the stored items, or has too small a window? */
+/** True if the upstream refused because it has no compaction endpoint, lacks the stored items, or has too small a window. */
 function cannotAnswer(status: number, bytes: Buffer): boolean {
   if (status < 400) return false
   const body = bytes.toString("utf8")
@@ -91,7 +91,7 @@ async function answerHere(exchange: Exchange, located: Located): Promise<void> {
   giveAnswer(exchange, answer, { session: assignment.session, receipt: compacted.receipt })
 }
 
-/** Record the response, so that a later request with the compacted conversation finds its session. */
+/** Records the response, so that a later request with the compacted conversation finds its session. */
 async function noteAnswer({ deps }: Exchange, { assignment, request }: Located, bytes: Buffer): Promise<void> {
   const answer = unlessProblem(() => decodeResponse("openai-responses", bytes.toString("utf8")))
   const messages = answer?.messages.filter(({ role }) => role === "assistant") ?? []

@@ -41,17 +41,17 @@ export type Delivery = {
   /** The uncompressed request body that was sent, and whether it offered the recall tool. */
   readonly sent: Buffer
   readonly recalls: boolean
-  /** What of this answer the client does not see. */
+  /** The further model calls and recalled texts of this response, which the client does not see. */
   readonly hidden: { rounds: number; readonly recalled: string[] }
-  /** Send another request body to the same upstream. */
+  /** Sends another request body to the same upstream. */
   readonly again: (body: string) => Promise<UpstreamAnswer>
-  /** The same beside the exchange, which may be over by then. */
+  /** The same in the background, after the exchange may have ended. */
   readonly aside: (body: string, path: string) => Promise<UpstreamAnswer>
   /** The provider stored the response earlier: a withheld call is replaced, and the model is not asked again. */
   readonly isStored?: true
 }
 
-/** Send the response to the client: unchanged, or with its tool calls judged if a guard is active. Then record what the client received. */
+/** Sends the response to the client: unchanged, or with its tool calls judged if a guard is active. Then records what the client got. */
 export async function deliver(exchange: Exchange, delivery: Delivery): Promise<void> {
   const { requestLog } = exchange
   const { answer, outgoing, format, path } = delivery
@@ -78,7 +78,7 @@ export async function deliver(exchange: Exchange, delivery: Delivery): Promise<v
   requestLog.close(relayed.ending, answer.status)
 }
 
-/** A summary is a page; a longer answer is none. */
+/** Limit on the size of a summary response; a summary is a page. */
 const maxAsideBytes = 4 * 1024 * 1024
 
 async function askAside({ format, path, aside }: Delivery, body: string, model: string | undefined) {
@@ -125,7 +125,7 @@ async function pass(exchange: Exchange, delivery: Delivery, framing: StreamFrami
   return streamAnswer(exchange, delivery, rounds, { ...options, framing })
 }
 
-/** Refuse a compressed response: its tool calls cannot be checked. */
+/** The error for a compressed response, whose tool calls cannot be checked. */
 const unreadable = (packing: string): HoldfastError =>
   new HoldfastError({
     code: "response-invalid",
@@ -134,7 +134,7 @@ const unreadable = (packing: string): HoldfastError =>
     found: JSON.stringify(packing.slice(0, 40)),
   })
 
-/** Send the status and headers of the upstream response, with the gateway's own headers added. */
+/** Sends the status and headers of the upstream response, with the gateway's own headers added. */
 function head(
   { response, requestLog }: Exchange,
   { answer, outgoing, changed }: Delivery,
@@ -158,7 +158,7 @@ type ReadAnswer = {
 /** Responses up to this size are read synchronously, which takes a few milliseconds. */
 const readAtOnceBytes = 262_144
 
-/** Decode the bytes that the client received, in slices; undefined if they cannot be decoded. */
+/** Decodes the bytes that the client received, in slices; undefined if they cannot be decoded. */
 export function readDeliveredAnswer(
   format: Format,
   bytes: Buffer,
@@ -232,7 +232,7 @@ async function wholeAnswer(
   return { status, bytes: isSame ? bytes : Buffer.from(text), isSame }
 }
 
-/** Report invalid JSON as a fault of the upstream: the error code alone would blame the client's request. */
+/** Converts an error about invalid JSON into a fault of the upstream: its code alone would blame the client's request. */
 function asAnswers(error: unknown): unknown {
   const code = error instanceof HoldfastError ? error.problem.code : undefined
   if (code !== "json-invalid" && code !== "json-too-deep") return error
@@ -273,12 +273,12 @@ async function allOf(answer: UpstreamAnswer): Promise<Buffer> {
 }
 
 /**
- * Start of a line that is not an event field, a comment or an empty line: https://html.spec.whatwg.org/multipage/server-sent-events.html
+ * Matches a line that is not an event field, a comment or empty: https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 const nonSseLine = /^(?!(?:data|event|id|retry)(?:[:\r\n]|$)|:|[\r\n]|$)/m
 
 /**
- * Drop events that contain a line outside the SSE grammar. SSE parsers ignore such a line, so the guard does not see it, but a client that
+ * Drops events that contain a line outside the SSE grammar. SSE parsers ignore such a line, so the guard does not see it, but a client that
  * parses the body as something else, such as JSON, would read it.
  */
 export async function* plainEvents(events: AsyncIterable<SseEvent>): AsyncGenerator<SseEvent, void, undefined> {
@@ -318,11 +318,11 @@ function guardWithApprovals(
 type OutputBytes = Pick<SseEvent, "raw">
 type Judge = (events: AsyncIterable<SseEvent>) => AsyncIterable<OutputBytes>
 
-/** A longer event is parsed. */
+/** Length of an event in bytes up to which it may be relayed without parsing. */
 const maxUnreadBytes = 262_144
 
 /**
- * Relay a stream of events unread while it certainly contains no tool call. From the first event that may contain one, all bytes are
+ * Relays a stream of events unread while it certainly contains no tool call. From the first event that may contain one, all bytes are
  * parsed, judged and written by `judge`. What `judge` writes begins with the bytes relayed so far, so only the rest is sent.
  */
 export async function* passPlainStart(
@@ -337,7 +337,7 @@ export async function* passPlainStart(
   }
 }
 
-/** The last event of a complete stream. Without it, the parser reports how the stream ended. */
+/** Matches the last event of a complete stream. Without it, the parser reports how the stream ended. */
 const lastEvent = /^data: ?(?:\[DONE\]|\{"type": ?"message_stop")/m
 
 async function* passWhilePlain(
@@ -375,7 +375,7 @@ async function* followedBy(first: readonly Buffer[], rest: AsyncIterator<Buffer>
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
 }
 
-/** Skip the given bytes at the start. If the written bytes differ from them, send everything from there on. */
+/** Skips the given bytes at the start. If the written bytes differ from them, sends everything from there on. */
 async function* withoutStart(
   written: AsyncIterable<OutputBytes>,
   start: Buffer,
@@ -392,20 +392,20 @@ async function* withoutStart(
 }
 
 /**
- * Names and escapes that a tool call in an event must contain, and signs by which one can begin in a text. Plain words count only as
- * whole JSON strings, as names and types are, not inside a sentence.
+ * Matches names and escapes that a tool call in an event must contain, and signs by which one can begin in a text. Plain words count only
+ * as whole JSON strings, as names and types are, not inside a sentence.
  */
 const callMark =
   /\\u00(?:[4-7]|3c)|<|\\"|\[TOOL|```|Action|tool_?(?:calls?|use)|function_?calls?|executable_?code|_call\b|"(?:name|input|[\w-]{0,60}(?:tool|function|call|args?|arguments?|commands?|parameters|action|operation|json|code|use|request))"/i
 
-/** A line that is not a JSON object (or the end marker) as data, not another event field, and not a comment. */
+/** Matches a line that is not a JSON object (or the end marker) as data, not another event field, and not a comment. */
 const otherLine = /^(?!data: ?(?:\{|\[DONE\]|\r?$)|(?:event|id|retry):|:|\r?$)/m
-/** Data that continues on a second line, or an unusual line ending. */
+/** Matches data that continues on a second line, and unusual line endings. */
 const otherShape = /^data.*\r?\n(?:(?:event|id|retry|:).*\r?\n)*data|\r(?!\n|$)/m
 
 /**
- * Do these complete events certainly contain no tool call, however they are parsed? This only scans the text, because most streams are
- * plain text. False means that the events must be parsed.
+ * True if these complete events certainly contain no tool call, however they are parsed. This only scans the text, because most streams
+ * are plain text. False means that the events must be parsed.
  */
 export function surelyWithoutCalls(events: Buffer): boolean {
   const text = events.toString("latin1")

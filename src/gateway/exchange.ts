@@ -42,14 +42,14 @@ export const busy = ({ limits }: Pick<ExchangeDeps, "limits">): Problem => ({
   limit: limits.requests,
 })
 
-/** Respond with a problem as an error body in the client's wire format. */
+/** Responds with a problem as an error body in the client's wire format. */
 export function answerProblem({ response, requestLog }: Exchange, problem: Problem, format?: Format): void {
   const { status, headers, body } = wireError(format, problem)
   requestLog.noted.problem = problem
   answerText({ response, requestLog }, status, headers, body)
 }
 
-/** Refuse a request whose wire format is unknown. */
+/** Refuses a request whose wire format is unknown. */
 export function answerRefusal(
   exchange: Exchange,
   { status, reason }: { readonly status: number; readonly reason: string },
@@ -83,7 +83,7 @@ export function answerText(
 }
 
 const tooMuch = 413
-/** Closing a connection while the client still sends can reset it before the response is read: wait this long. */
+/** Wait before a connection is closed while the client still sends: closing at once can reset it before the response is read. */
 const lingerMs = 1000
 
 function endAfterwards(response: ServerResponse, body: string): void {
@@ -96,14 +96,14 @@ function endAfterwards(response: ServerResponse, body: string): void {
   response.req.once("end", end)
 }
 
-/** Convert an error into a Problem. A bug of the gateway is reported to `onFault`; the client only learns that the gateway failed. */
+/** Converts an error into a Problem. A bug of the gateway is reported to `onFault`; the client only learns that the gateway failed. */
 export function problemOf(error: unknown, onFault: (error: unknown) => void): Problem {
   if (error instanceof HoldfastError) return error.problem
   onFault(error)
   return { code: "gateway-fault" }
 }
 
-/** Send an upstream response that was read whole. */
+/** Sends an upstream response that was read whole. */
 export function answerBytes(
   { response, requestLog }: Exchange,
   { status, rawHeaders }: Pick<UpstreamAnswer, "status" | "rawHeaders">,
@@ -118,7 +118,7 @@ export function answerBytes(
   requestLog.close("complete", status)
 }
 
-/** Send a response that the gateway itself produced. */
+/** Sends a response that the gateway itself produced. */
 export function giveAnswer(
   { response, requestLog }: Pick<Exchange, "response" | "requestLog">,
   { status, headers, body }: OwnAnswer,

@@ -34,7 +34,7 @@ import { createMetrics, watchProcess } from "./telemetry/metrics.ts"
 import { createRecentExchanges, openRequestLog } from "./telemetry/recent-exchanges.ts"
 import { expositionType } from "./telemetry/registry.ts"
 
-/** Start a gateway. It accepts requests once the promise resolves. */
+/** Starts a gateway. It accepts requests once the promise resolves. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   warmUp()
   const runtime = openRuntime(options)
@@ -143,7 +143,7 @@ function openRuntime(options: GatewayOptions) {
     ...options.admin,
     status: () => ({ requestsInFlight: state.inFlight, closing: state.closing, startedMs }),
   })
-  // Loaded with the first request to it: it brings `fetch` along, which a gateway without a visitor never needs.
+  // Imported at the first admin request: it loads `fetch`, which a gateway without admin requests never needs.
   const listener = lazy(async () => (await import("@hono/node-server")).getRequestListener(admin))
   return {
     deps,
@@ -161,7 +161,7 @@ function openRuntime(options: GatewayOptions) {
   }
 }
 
-/** Serve one request. An error in it never stops the gateway from serving the next one. */
+/** Serves one request. An error in it never stops the gateway from serving the next one. */
 async function serve(runtime: Runtime, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   const { deps, state } = runtime
   const { method = "GET", url: target = "/" } = incoming
@@ -207,7 +207,7 @@ async function dispatch(exchange: Exchange, route: Route): Promise<void> {
   }
 }
 
-/** Why model calls are refused: operator rules are in force that cannot be read, not even after a refresh. */
+/** The problem if model calls must be refused, because operator rules in force cannot be read, not even after a refresh. */
 async function operatorRefusal({ operator }: ExchangeDeps): Promise<Problem | undefined> {
   if (operator?.refusal() === undefined) return undefined
   await operator.refresh()
@@ -241,7 +241,7 @@ function openExchange(runtime: Runtime, { incoming, response, arrived }: Incomin
   return { deps, incoming, headers, response, arrived, requestLog, tenant, gone: gone.signal }
 }
 
-/** Only local clients can connect, and no other process writes to the store. */
+/** True if only local clients can connect, and no other process writes to the store. */
 const isPersonal = ({ access: { loopback }, deps: { token, allowedHosts, store } }: Runtime): boolean =>
   loopback && token === undefined && allowedHosts.length === 0 && !store.isShared
 
@@ -267,7 +267,7 @@ async function answerProbe(
   response.writeHead(status, { "content-type": "application/json", "cache-control": "no-store" }).end(body)
 }
 
-/** Refuse a health probe or metrics scraper, with the reason as plain text. */
+/** Refuses a health probe or metrics scraper, with the reason as plain text. */
 function refuseProbe(refusal: Problem, response: ServerResponse): void {
   const { status, message } = saidOf(undefined, refusal)
   response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(`${message}\n`)
@@ -275,7 +275,7 @@ function refuseProbe(refusal: Problem, response: ServerResponse): void {
 
 const sample = "Never push to main. Run the tests before each commit, and ask before anything is deleted."
 
-/** Do the work that is slow the first time (compiling patterns, reading the vocabulary) before the first client needs it. */
+/** Does the work that is slow the first time (compiling patterns, reading the vocabulary) before the first client needs it. */
 function warmUp(): void {
   for (const channel of ["user", "tool", "document"] as const) rulesInText(sample, { channel })
   createMeter({}).text(sample)
@@ -285,7 +285,7 @@ type WaitingOptions = Pick<GatewayOptions, "host" | "port" | "limits" | "version
   readonly problem: Problem
 }
 
-/** Listen while the gateway's store is not available yet: report alive but not ready, and tell every client to retry later. */
+/** Listens while the gateway's store is not available yet: reports alive but not ready, and tells every client to retry later. */
 export const listenWithoutStore = (options: WaitingOptions): Promise<Listening> =>
   listen(options, (incoming, response) => answer(options, incoming, response))
 

@@ -46,7 +46,7 @@ export type IngestedCall = Located & {
   readonly done: (id: string | undefined) => void
 }
 
-/** Have the session prepare a request. Some requests are answered directly, without asking the upstream. */
+/** Lets the session prepare a request. Some requests are answered directly, without asking the upstream. */
 export async function ingestCall(
   deps: OutgoingDeps,
   incomingCall: IncomingCall,
@@ -105,18 +105,18 @@ export async function ingestCall(
   }
 }
 
-/** Does a request refer to a response or an item that its tenant never got through this gateway? In a shared account it may be another's. */
+/** True if a request refers to a response or item that its tenant never got through this gateway: in a shared account, maybe another's. */
 export const isForeign = ({ assignment, whole }: Located): boolean =>
   assignment.held === "unknown" || (whole?.expanded ?? []).some(({ own, type }) => type === "itself" && namesItem(own))
 
-/** Is an element nothing but the id of an item? The provider does not need its type. */
+/** True if an element is only the id of an item. The provider does not need its type. */
 function namesItem(element: string): boolean {
   const read = tryParse(element)
   if (!isObject(read) || typeof read.id !== "string") return false
   return read.type === "item_reference" || (typeof read.type !== "string" && read.role === undefined)
 }
 
-/** Was the request sent exactly as its session wrote it, without history at the provider and without substituted items? */
+/** True if the request was sent exactly as its session wrote it, without history at the provider and without substituted items. */
 const isWritten = ({ whole, request }: Located, { form, tried }: Sent, wire: string): boolean =>
   whole !== undefined &&
   whole.before === undefined &&
@@ -125,7 +125,7 @@ const isWritten = ({ whole, request }: Located, { form, tried }: Sent, wire: str
   form.body === wire &&
   tried.size === 0
 
-/** Use the session's own message objects in the request, so that they are in memory only once. */
+/** Uses the session's own message objects in the request, so that they are in memory only once. */
 const asHeld = (request: ModelRequest, { context: { messages } }: Prepared): ModelRequest =>
   messages.length === request.messages.length ? { ...request, messages } : request
 
@@ -173,7 +173,7 @@ type Waiting = {
 /** For each session, the last request that was forwarded at once and is not stored yet. */
 type WaitingRequests = Map<string, Waiting>
 
-/** Skip storing an earlier request that is still waiting if this one contains it. */
+/** Skips storing an earlier request that is still waiting if this one contains it. */
 export function skipEarlier(
   waiting: WaitingRequests,
   { session, request }: { readonly session: string; readonly request: ModelRequest },

@@ -33,7 +33,7 @@ export type Located = Belonging & {
   readonly whole?: FullHistory | undefined
 }
 
-/** Decode a request and find its session. If `isSure`, it is the session of the fast path. */
+/** Decodes a request and finds its session. If `isSure`, it is the session of the fast path. */
 export async function locate(
   deps: LocateDeps,
   incomingCall: IncomingCall,
@@ -68,7 +68,7 @@ export async function locate(
   return { tenant, assignment, session, request, whole }
 }
 
-/** The owner of a session, and the conversations whose rules it has. What asks for a title or a summary acts on nothing, and needs none. */
+/** The owner of a session, and the conversations whose rules it inherits: none for a request without tools, which cannot act. */
 export function ownerOfSession(
   { owner }: Pick<IncomingCall, "owner">,
   session: string,
@@ -79,8 +79,8 @@ export function ownerOfSession(
 }
 
 /**
- * A larger history is not a real conversation, and reading it would block other requests. Like a request above the limit on new sessions,
- * it is forwarded unchanged outside any session, unless operator rules must be added to it.
+ * Limit on messages and parts. A larger history is not a real conversation, and reading it would block other requests. Like a request above
+ * the limit on new sessions, it is forwarded unchanged outside any session, unless operator rules must be added to it.
  */
 const maxPieces = 20_000
 
@@ -147,7 +147,7 @@ export function createNewSessions(limit: number, now: () => number) {
     return count
   }
   return {
-    /** May the request use this session? A session that has begun may always continue. */
+    /** True if the request may use this session. A session that has begun may always continue. */
     admit: (tenant: string, session: string, isNew: boolean): boolean => {
       if (!isNew && !refused.has(session)) return true
       const count = countOf(tenant)
@@ -162,6 +162,6 @@ export function createNewSessions(limit: number, now: () => number) {
   }
 }
 
-/** Must a request with this problem be refused, because its session cannot be read, instead of being forwarded unchanged? */
+/** True if a request with this problem must be refused, because its session cannot be read, instead of being forwarded unchanged. */
 export const isRefused = ({ whenStoreIsAway = "refuse" }: Pick<GatewayOptions, "whenStoreIsAway">, { code }: Problem) =>
   whenStoreIsAway === "refuse" && code.startsWith("store-")

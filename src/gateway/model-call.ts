@@ -22,7 +22,7 @@ import { printsHandle, withRecallTool } from "./tool-rounds/recall-tool.ts"
 
 type ModelRoute = Extract<Route, { type: "model-call" }>
 
-/** Handle one model call: prepare it in its session, send it upstream, deliver the response. */
+/** Handles one model call: prepares it in its session, sends it upstream, delivers the response. */
 export async function modelCall(exchange: Exchange, route: ModelRoute): Promise<void> {
   const { deps, requestLog, tenant } = exchange
   const { format } = route
@@ -53,12 +53,12 @@ export async function modelCall(exchange: Exchange, route: ModelRoute): Promise<
 const clientIn = (userAgent: string | undefined): string | undefined =>
   /^[\w.@/+-]{1,80}(?=[\s(]|$)/.exec(userAgent ?? "")?.[0]
 
-/** How clients name their working folder, in the system prompt or in the first message. */
+/** Texts that precede the client's working folder, in the system prompt or in the first message. */
 const folderMarks = ["orking directory: ", "<cwd>", "orking in the directory: "] as const
-/** Bytes searched at either end of a body: system prompts stand before the messages or behind them. */
+/** Number of bytes searched at each end of a body: system prompts precede or follow the messages. */
 const searchedBytes = 200_000
 
-/** The last name of the folder that a client says it works in. The bytes are JSON, so a line break is two characters. */
+/** The name of the folder that a client says it works in. The bytes are JSON, so a line break is two characters. */
 export function projectIn(bytes: Buffer): string | undefined {
   const ends =
     bytes.length <= 2 * searchedBytes ? [bytes] : [bytes.subarray(0, searchedBytes), bytes.subarray(-searchedBytes)]
@@ -97,11 +97,10 @@ export async function readIncomingCall(
 }
 
 /**
- * Choose how to forward a call. A request that cannot be read is forwarded unchanged, so that the upstream reports what is wrong with it.
+ * Chooses how to forward a call. A request that cannot be read is forwarded unchanged, so that the upstream reports what is wrong with it.
  * It is refused instead if operator rules would be missing from it, if it belongs to a session whose rules cannot be read, or if it goes to
- * an account that several tenants share. A request
- * that cannot be made to fit is forwarded unchanged too, unless `windowTokens` is configured: without it, the window is only an assumption
- * about the model.
+ * an account that several tenants share. A request that cannot be made to fit is forwarded unchanged too, unless `windowTokens` is
+ * configured: without it, the window is only an assumption about the model.
  */
 async function outgoingFor(exchange: Exchange, incomingCall: IncomingCall): Promise<OutgoingCall | "answered"> {
   const { deps } = exchange
@@ -126,14 +125,14 @@ async function outgoingFor(exchange: Exchange, incomingCall: IncomingCall): Prom
   }
 }
 
-/** Are there operator rules that a call outside its session would miss: rules written into requests, or policies that name a session? */
+/** True if there are operator rules that a call outside its session would miss: rules in requests, or policies that name a session. */
 function hasOperatorRules({ deps: { operator } }: Exchange): boolean {
   const standing = operator?.standing()
   if (standing === undefined) return false
   return standing.rules.length > 0 || (standing.guard?.policies ?? []).some(({ text }) => text.includes("Session::"))
 }
 
-/** How often a request that was refused as too long is made smaller and sent again. */
+/** Limit on how often a request that was refused as too long is made smaller and sent again. */
 const maxShrinking = 2
 const maxErrorBytes = 1024 * 1024
 
@@ -195,7 +194,7 @@ async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): 
   }
 }
 
-/** Offer the model the recall tool if the session has put a recall handle into the request. */
+/** Offers the model the recall tool if the session has put a recall handle into the request. */
 function offerRecall({ deps }: Exchange, { format }: ModelRoute, body: Buffer, outgoing: OutgoingCall) {
   const text = deps.recall && outgoing.known().session !== undefined ? body.toString("utf8") : ""
   const isPrinted = text !== "" && printsHandle(outgoing.seen?.() ?? text)
@@ -206,13 +205,13 @@ function offerRecall({ deps }: Exchange, { format }: ModelRoute, body: Buffer, o
 /** Status codes of refusals that a different request may avoid: too long, unknown to the upstream, or not accepted in this form. */
 const refusals: ReadonlySet<number> = new Set([400, 404, 405, 413, 422, 501])
 
-/** No model's window is too small for a body shorter than this. */
-const leastLongBytes = 40_000
+/** Minimum length of a body in bytes that may be too long for a model. */
+const minLongBytes = 40_000
 
 const mayRefuseInStream = (format: Format, { status, headers }: UpstreamAnswer, body: Buffer): boolean =>
   format === "openai-responses" &&
   status === 200 &&
-  body.length >= leastLongBytes &&
+  body.length >= minLongBytes &&
   String(headers["content-type"] ?? "").startsWith("text/event-stream")
 
 /** A smaller body after an error that says the request is too long. */
@@ -220,7 +219,7 @@ async function smallerAfter(outgoing: OutgoingCall, tooLong: ContextRefusal | un
   return tooLong === undefined || !mayBeSmaller(tooLong) ? undefined : outgoing.smaller(tooLong)
 }
 
-/** If only the allowed response (`max_tokens`) is too long, and takes over half of the window, return the error: clients lower it themselves. */
+/** False if only the allowed response (`max_tokens`) is too long and takes over half of the window: clients lower it themselves. */
 const mayBeSmaller = (tooLong: ContextRefusal): boolean => tooLong.answerTokens === undefined || leavesAnswer(tooLong)
 
 /** How to proceed after a refusal: send a smaller request if it was too long, otherwise ask the outgoing call. */
@@ -250,10 +249,10 @@ export async function send(
   return answer
 }
 
-/** How long the session's own model may take for a summary: it may think first. */
+/** Time limit for a summary by the session's own model, which may think first. */
 const asideMs = 180_000
 
-/** Beside the exchange: with the client's own headers, and for as long as it takes, though the client may have gone. */
+/** Sends a request in the background: with the client's headers, and even if the client has disconnected. */
 async function sendAside(
   { deps, incoming }: Exchange,
   { path, format }: Pick<ModelRoute, "path" | "format">,
@@ -264,7 +263,7 @@ async function sendAside(
   return post(deps, { upstream, path, format, raw: incoming.rawHeaders, body, changed: true, signal })
 }
 
-type Post = Pick<UpstreamRequest, "upstream" | "signal"> & {
+type PostRequest = Pick<UpstreamRequest, "upstream" | "signal"> & {
   readonly path: string
   readonly format: Format
   /** The client's headers. */
@@ -274,7 +273,7 @@ type Post = Pick<UpstreamRequest, "upstream" | "signal"> & {
 }
 
 /** The gateway reads the response, so it asks for no compression. A changed body is sent uncompressed. */
-async function post({ transport }: ExchangeDeps, { upstream, path, format, raw, changed, ...rest }: Post) {
+async function post({ transport }: ExchangeDeps, { upstream, path, format, raw, changed, ...rest }: PostRequest) {
   const headers = forwardedHeaders(raw, upstream, familyOf[format])
   const kept = bare(headers, changed ? ["accept-encoding", "content-encoding"] : ["accept-encoding"])
   const sent = await transport.send({

@@ -42,15 +42,15 @@ import {
   windowOf,
 } from "./settings/upstream.ts"
 
-/** What is known about a call so far. For a call that was forwarded at once this is little until the session has stored it. */
-type Known = {
+/** Facts about a call so far. For a call that was forwarded at once there are few until the session has stored it. */
+type CallState = {
   readonly session?: string | undefined
   readonly model?: string | undefined
   readonly receipt?: Receipt | undefined
   readonly trace: Trace
 }
 
-/** Rounds of an answer that the client did not see: how many, and the texts that the model fetched in them. */
+/** The model calls within one response that the client did not see: their number, and the texts that the model recalled in them. */
 type HiddenRounds = { readonly rounds: number; readonly recalled: readonly string[] }
 
 /** One model call, ready to be sent upstream. */
@@ -61,26 +61,26 @@ export type OutgoingCall = {
   readonly changed: boolean
   /** The decoded request; undefined if it was forwarded at once or could not be read. */
   readonly request?: ModelRequest
-  readonly known: () => Known
+  readonly known: () => CallState
   /** The guard that judges the tool calls of the response. */
   readonly guarding: () => Promise<SessionGuarding | undefined>
   /** A smaller body, after this one was refused as too long; undefined if there is none. */
   readonly smaller: (refusal: ContextRefusal) => Promise<Buffer | undefined>
   /** The full text that the model sees, if the body sent leaves out history that the provider holds. */
   readonly seen?: () => string
-  /** Note that the model is asked again before the client has its response: what the provider stores under the first id is then incomplete. */
+  /** Notes that the model is asked again before the client has its response: the provider's stored first response is then incomplete. */
   readonly repeated?: () => void
   /** A response to send to the client without asking the upstream. */
   readonly answer?: OwnAnswer
-  /** How to proceed after a refusal that `smaller` does not fix; undefined if the client should see the refusal. */
+  /** Decides how to proceed after a refusal that `smaller` does not fix; undefined if the client should see the refusal. */
   readonly instead?: (refused: RefusedCall) => Promise<Instead | undefined>
-  /** Report the response as the client received it, or the part that arrived. It is recorded later; only the first report counts. */
+  /** Reports the response as the client received it, or the part that arrived. It is recorded later; only the first report counts. */
   readonly ended: (answer: ModelResponse | undefined, isCut?: boolean, rounds?: HiddenRounds) => void
-  /** Once it is written down: ask the session's own model for a summary, if one is due. Nobody waits for it. */
+  /** Asks the session's own model for a summary if one is due, in the background, after the response is recorded. */
   readonly summarize?: (sent: Buffer, ask: AskAside) => void
 }
 
-/** Asks the same upstream with the client's own credential, beside the exchange; on Gemini the path names the model. */
+/** Calls the same upstream with the client's credential in the background; for Gemini, `model` replaces the one in the path. */
 type AskAside = (
   body: string,
   model: string | undefined,
@@ -89,7 +89,7 @@ type AskAside = (
 /** Limit on background work queued for one session. Above it, the next request waits for the queue instead of adding to it. */
 const maxWaiting = 32
 
-/** Forward the request at once if it only continues the last one or begins a session; otherwise have its session prepare it. */
+/** Forwards the request at once if it only continues the last one or begins a session; otherwise lets its session prepare it. */
 export async function openOutgoingCall(deps: OutgoingDeps, incomingCall: IncomingCall): Promise<OutgoingCall> {
   const fastPath = deps.fastPaths.find(incomingCall)
   if (fastPath !== undefined) await freshRules(deps)
@@ -113,16 +113,17 @@ export async function openOutgoingCall(deps: OutgoingDeps, incomingCall: Incomin
 }
 
 /**
- * How long a fast-path request waits for the operator's rules. After that it is forwarded with the last known rules. A directory that just
- * changed is read once it has been quiet for a moment, which takes up to half a second by itself, and longer on a busy machine.
+ * Limit on the time that a fast-path request waits for the operator's rules. After that it is forwarded with the last known rules. A
+ * directory that just changed is read once it has been quiet for a moment, which takes up to half a second by itself, and longer on a busy
+ * machine.
  */
 const maxRefreshMs = 3_000
-/** The wait is measured in pieces: one that took far longer than this shows that the process was held up, and not the store. */
+/** The wait is counted in steps of this length, so that time in which the process did not run counts as one step at most. */
 const pieceMs = 50
 
 /**
- * Refresh the operator's rules, so that a rule that another program just pinned applies to the next request. The time in which this process
- * did not run at all is not the store's: a timer that is due would otherwise win against an answer that is already there.
+ * Refreshes the operator's rules, so that a rule that another program just pinned applies to the next request. Time in which this process
+ * did not run is not counted: a timer that is due would otherwise win against a result that is already there.
  */
 async function freshRules({ operator }: OutgoingDeps): Promise<void> {
   if (operator === undefined) return
@@ -138,8 +139,9 @@ async function freshRules({ operator }: OutgoingDeps): Promise<void> {
 }
 
 /**
- * A request must be prepared if other processes may write the same sessions, if operator rules must be written into every request, or if a
- * changed prompt stack applies immediately. A stack that changes only with compactions is already in the prefix that the fast path sends.
+ * True if a request may be forwarded without preparing it. It must be prepared if other processes may write the same sessions, if operator
+ * rules must be written into every request, or if a changed prompt stack applies immediately. A stack that changes only with compactions is
+ * already in the prefix that the fast path sends.
  */
 function mayGoAtOnce(
   { store, operator, lines, stacks, ...deps }: OutgoingDeps,
@@ -149,7 +151,7 @@ function mayGoAtOnce(
   const isPlain = !store.isShared && (operator?.standing().rules.length ?? 0) === 0
   const wantsStack = stacks !== undefined && stackOfCall(stacks, incomingCall, request.model) !== undefined
   const hasItsStack = receipt.stack?.changes !== "now" && (receipt.stack !== undefined || !wantsStack)
-  // Whether an item that is named by its id is the client's own is known only after the request is read.
+  // Whether an item id in the request belongs to the client is known only after the request is read.
   const mayBeForeign = incomingCall.format === "openai-responses" && isSharedCall(deps, incomingCall)
   return isPlain && hasItsStack && !mayBeForeign && lines.waiting(session) < maxWaiting
 }
@@ -208,7 +210,7 @@ function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, direct: Dire
           if (own.isSkipped && end.hidden.recalled.length === 0) return done(undefined)
           const { sent, ...rest } = await after()
           if (own.spent.length > 0) await rest.session.reportUsage(own.spent)
-          // The session counted its own body. If it compacted while this request was on its way, the usage is that of another one.
+          // The session counted the tokens of its own body. If it compacted after this request was sent, the usage is for another body.
           const isCounted = bytes.equals(rest.body ?? incomingCall.bytes)
           await record(deps, { ...rest, sent: { ...sent, isOther: sent.isOther || judged.isOther } }, end, isCounted)
         }),
@@ -218,7 +220,7 @@ function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, direct: Dire
   }
 }
 
-/** A rule that this very request states is found when the session has stored it, and a fast answer may be there before. */
+/** Waits for the session to store the request if a rule that the request states could apply to its own response. */
 async function guardingAtOnce(
   { lines, holdfast }: OutgoingDeps,
   incomingCall: IncomingCall,
@@ -277,14 +279,14 @@ function firstOf(onEnd: (end: End) => void): OutgoingCall["ended"] {
   }
 }
 
-const knownOf = ({ session, prepared: { receipt, trace }, request }: IngestedCall): Known => ({
+const knownOf = ({ session, prepared: { receipt, trace }, request }: IngestedCall): CallState => ({
   session: session.id,
   receipt,
   trace,
   model: request.model,
 })
 
-/** Choose how to proceed after a refusal, and stop forwarding the next request at once: it would be refused as well. */
+/** Chooses how to proceed after a refusal, and has the next request prepared: forwarded at once, it would be refused as well. */
 function instead(deps: OutgoingDeps, incomingCall: IncomingCall, ingested: IngestedCall, refused: RefusedCall) {
   const model = incomingCall.model ?? ingested.request.model
   const windowTokens = windowOf(deps, incomingCall, model)
@@ -292,7 +294,7 @@ function instead(deps: OutgoingDeps, incomingCall: IncomingCall, ingested: Inges
   return insteadOf(ingested, refused, { id: incomingCall.id, atMs: deps.now(), ...present({ model, windowTokens }) })
 }
 
-/** Have the session prepare the next request, instead of forwarding it at once. */
+/** Lets the session prepare the next request, instead of forwarding it at once. */
 function prepareNext({ fastPaths }: OutgoingDeps, incomingCall: IncomingCall, session: string): void {
   const fastPath = fastPaths.find(incomingCall)
   if (fastPath?.session === session) fastPaths.put(incomingCall, { ...fastPath, plain: false })
@@ -366,11 +368,11 @@ type Summarizing = {
   readonly ask: AskAside
 }
 
-/** Where nobody asks the session's own model, nothing is done once an answer is in the log. */
+/** The `summarize` function of a call, if sessions ask their own model for summaries. */
 const summarizing = (deps: OutgoingDeps, session: string, owner: SessionOwner): Pick<OutgoingCall, "summarize"> =>
   deps.holdfast.asksOwnModel ? { summarize: (bytes, ask) => void summarize(deps, { session, owner, bytes, ask }) } : {}
 
-/** After the answer is in the log, and beside the line of the session's work: its next request does not wait. */
+/** Asks for a summary after the response is in the log, outside the session's work queue, so that the next request does not wait. */
 async function summarize(
   { lines, holdfast, onFault }: OutgoingDeps,
   { session, owner, bytes, ask }: Summarizing,
@@ -397,15 +399,15 @@ type BeginDeps = WindowDeps & Pick<GatewayOptions, "holdfast" | "store" | "stack
 const surelyRoom = 0.5
 
 /**
- * May the first request of a session be forwarded before the session stores it? Only if the session would not change it: its log is empty,
- * nothing is added to requests, and there is ample room. On a shared store another process may know more, so the answer is no.
+ * True if the first request of a session may be forwarded before the session stores it, because the session would not change it: its log is
+ * empty, nothing is added to requests, and there is ample room. False on a shared store, where another process may know more.
  */
 async function beginsAtOnce(deps: BeginDeps, incomingCall: IncomingCall, located: Located): Promise<boolean> {
   const { assignment, session, request, whole } = located
   const { isNew, fork, held } = assignment
   const isHeld = held !== undefined || whole !== undefined || request.held !== undefined
   if (!isNew || fork !== undefined || isHeld || deps.store.isShared) return false
-  // The conversation that it is a part of may have rules.
+  // The conversation that the session is part of may have rules.
   if (ownerOfSession(incomingCall, session.id, request).within !== undefined) return false
   const model = incomingCall.model ?? request.model
   if (stackOfCall(deps.stacks, incomingCall, request.model) !== undefined) return false
@@ -431,8 +433,8 @@ export function untouchedCall(
   stored?: string,
 ): OutgoingCall {
   const guarding = async () => {
-    const laid = (await operator?.refresh())?.guard
-    const [first, ...others] = [builtIn, laid].filter((guard) => guard !== undefined)
+    const standingGuard = (await operator?.refresh())?.guard
+    const [first, ...others] = [builtIn, standingGuard].filter((guard) => guard !== undefined)
     if (first === undefined) return undefined
     const { agent = usualAgent, session } = own
     const spender = { tenant, agent, sessions: namesIn(tenant, session) }

@@ -16,8 +16,8 @@ import { type OutgoingCall, untouchedCall } from "./outgoing-call.ts"
 import { chooseUpstream, sharedKeyRefusal, sharesAccount, type Upstream } from "./settings/upstream.ts"
 
 /**
- * Forward a request that is not a model call. Nothing of it is stored. While a guard is on, its response is judged if it is a stored one of
- * a model call; what may bring tool calls that cannot be judged is refused, unless the configuration says `guard.unjudged: pass`.
+ * Forwards a request that is not a model call. Nothing of it is stored. If there is a guard, a stored model response is judged, and a
+ * response that may contain tool calls which cannot be judged is refused, unless the configuration says `guard.unjudged: pass`.
  */
 export async function passThrough(exchange: Exchange, family: ApiFamily, path: string): Promise<void> {
   const { deps, incoming, requestLog, tenant } = exchange
@@ -79,7 +79,7 @@ async function relay({ response, requestLog }: Exchange, answer: UpstreamAnswer)
 }
 
 /** The guard of the session that a stored response belongs to; otherwise that of calls outside any session. */
-async function guardingFor({ deps, headers, tenant, requestLog }: Exchange, other: OtherPath): Promise<Guarded> {
+async function guardingFor({ deps, headers, tenant, requestLog }: Exchange, other: OtherPath): Promise<CallGuarding> {
   const own = holdfastHeaders(headers)
   const { agent } = own
   if (other.type === "stored") {
@@ -97,15 +97,15 @@ async function guardingFor({ deps, headers, tenant, requestLog }: Exchange, othe
   return await untouchedCall(call, "passed", deps, stored).guarding()
 }
 
-type Guarded = Awaited<ReturnType<OutgoingCall["guarding"]>>
+type CallGuarding = Awaited<ReturnType<OutgoingCall["guarding"]>>
 
-/** A stored response is delivered as the answer of a model call is, but the model cannot be asked again. */
+/** Delivers a stored response like that of a model call, but the model cannot be asked again. */
 function storedDelivery(
   { deps, tenant }: Exchange,
   { format }: Extract<OtherPath, { type: "stored" }>,
   path: string,
   answer: UpstreamAnswer,
-  guarding: Guarded,
+  guarding: CallGuarding,
 ): Delivery {
   const never = (): never => {
     throw new Error("holdfast bug: a stored response has no further round")
@@ -116,10 +116,10 @@ function storedDelivery(
   return { format, path, outgoing, answer, ...nothing, hidden: { rounds: 0, recalled: [] }, isStored: true }
 }
 
-/** The largest response that is held to be looked through. */
+/** Limit on the size of a response that is read whole to be searched for tool calls. */
 const maxHeldBytes = 64 * 1024 * 1024
 
-/** Hold a response of an unknown kind, and relay it if nobody could find a tool call in it. */
+/** Reads a response of an unknown kind, and relays it only if no client could find a tool call in it. */
 async function relayIfHarmless(exchange: Exchange, answer: UpstreamAnswer, isFile: boolean): Promise<void> {
   const kind = bodyKind(String(answer.headers["content-type"] ?? ""))
   if (answer.status >= 300 || kind === "media") return relay(exchange, answer)

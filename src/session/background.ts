@@ -9,7 +9,7 @@ import { hashData } from "../message/sha256.ts"
 import type { Job } from "../store/store.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { isObject, tryParse } from "../wire/json.ts"
-import { type Budgeted, budgetOf, type Preparing } from "./history/prepared.ts"
+import { budgetOf, type PrepareState, type ViewBudget } from "./history/prepared.ts"
 import { assemble, readMessages, readView } from "./history/view.ts"
 import { entryId, seqOf } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
@@ -17,12 +17,12 @@ import { createSummarizer, isSessionSummarizer } from "./one-shot/summarizer.ts"
 import { affordsSummary } from "./session-summary.ts"
 import type { Live, SummaryDue } from "./state/live.ts"
 
-/** Token budget given to a summarizer, the same as in a compaction: a page and a half. */
+/** Token budget of a summary, the same as in a compaction: a page and a half. */
 const summaryTokens = 1200
 
-/** Start a background summary of the older part of the view, once for each history. */
+/** Starts a background summary of the older part of the view, once for each history. */
 export async function beginSummary(
-  preparing: Preparing,
+  preparing: PrepareState,
   sent?: Pick<SummaryDue, "wire" | "contextTokens">,
 ): Promise<Speculation | undefined> {
   const { live, call, meter } = preparing
@@ -50,7 +50,7 @@ export async function beginSummary(
   return chosen
 }
 
-/** Write the summary of a job, unless it already exists or is no longer needed. */
+/** Writes the summary of a job, unless it already exists or is no longer needed. */
 export async function writeSummary(live: Live, job: Job, signal: AbortSignal): Promise<void> {
   const asked = readJob(job)
   if (asked === undefined || (await live.store.getSummary(live.id, job.key)) !== undefined) return
@@ -117,18 +117,18 @@ type Speculation = {
 }
 
 /** Shorter histories are summarized just as well without a model. */
-const leastTokens = 2000
+const minTokens = 2000
 
-/** Share of the newest messages in a compacted context; the rest is the digest. */
+/** Share of a compacted context that the newest messages take; the rest is the digest. */
 const tailShare = 0.8
 
 /**
- * Choose the messages to summarize ahead of time: all except those that will still be shown after the compaction. Until then the context
+ * Chooses the messages to summarize ahead of time: all except those that will still be shown after the compaction. Until then the context
  * grows from the speculation threshold to the compaction threshold, so that much less of today's messages will be among the newest.
  */
 function chooseSpeculation(
-  { live, call, meter }: Preparing,
-  { policy, sizes }: Budgeted,
+  { live, call, meter }: PrepareState,
+  { policy, sizes }: ViewBudget,
   conversation: Transcript,
 ): Speculation | undefined {
   const base = call.view.checkpoint
@@ -150,7 +150,7 @@ function chooseSpeculation(
   const seqs = covered.flatMap(({ id }) => seqOf(id) ?? [])
   const node = seqs.at(-1)
   const weight = covered.reduce((sum, message) => sum + meter.message(message), 0)
-  if (node === undefined || weight < leastTokens) return undefined
+  if (node === undefined || weight < minTokens) return undefined
   const key = prefixKey(live.journal.outline(), node, base, live.options.schema ?? "handoff")
   return { key, node, base, covered: seqs }
 }
@@ -162,11 +162,11 @@ function tokensOf(meter: Meter, conversation: Transcript, n: number): number {
 
 /** A hash of the history up to this message, and of the summary's schema. */
 function prefixKey(outline: Outline, node: number, base: number, schema: SchemaName): string {
-  const said = (outline.path(node) ?? []).map((seq) => outline.node(seq)?.key ?? "")
-  return hashData([schema, base, entryId(node), said])
+  const keys = (outline.path(node) ?? []).map((seq) => outline.node(seq)?.key ?? "")
+  return hashData([schema, base, entryId(node), keys])
 }
 
-/** Is this still the session's history, not compacted since the summary was requested? */
+/** True if this is still the session's history, and it was not compacted since the summary was requested. */
 function isStillWanted(outline: Outline, at: number, { node, base }: Omit<Speculation, "key" | "covered">): boolean {
   return outline.path(at, node) !== undefined && outline.checkpointAt(at) === base
 }

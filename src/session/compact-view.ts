@@ -15,8 +15,8 @@ import { createPause } from "../store/pace.ts"
 import { predict } from "../tokens/calibrate.ts"
 import { beginSummary, currentSpeculation, readSummary } from "./background.ts"
 import { readInherited } from "./history/own-compaction.ts"
-import { type Budgeted, carriedPins, type Preparing, pinOptions } from "./history/prepared.ts"
-import { type Assembled, assemble, standingEntries } from "./history/view.ts"
+import { carriedPins, type PrepareState, pinOptions, type ViewBudget } from "./history/prepared.ts"
+import { type AssembledView, assemble, standingEntries } from "./history/view.ts"
 import { askBeforeCompact, askBeforeInstall, tellAfterCompact } from "./hooks.ts"
 import { type CheckpointBody, entryId, handleFor, type Item, rangeHandleFor, seqOf } from "./log/entry.ts"
 import type { LogEvent, Trace } from "./log/event.ts"
@@ -39,10 +39,14 @@ const held = (reason: Extract<LogEvent, { type: "compaction-held" }>["reason"], 
 })
 
 /**
- * Compact a view: ask the hooks, try the remedies, compare the cost of losing the prompt cache, ask the hooks again, write the log. A
- * context that fits may be left unchanged; one that does not is compacted in any case.
+ * Compacts a view: asks the hooks, tries the remedies, compares the cost of losing the prompt cache, asks the hooks again, writes the log.
+ * A context that fits may be left unchanged; one that does not is compacted in any case.
  */
-export async function compactView(preparing: Preparing, budgeted: Budgeted, assembled: Assembled): Promise<Compaction> {
+export async function compactView(
+  preparing: PrepareState,
+  budgeted: ViewBudget,
+  assembled: AssembledView,
+): Promise<Compaction> {
   const { live, options } = preparing
   const { plan, sizes, fits } = budgeted
   const startMs = clockOf(live)
@@ -91,24 +95,24 @@ export async function compactView(preparing: Preparing, budgeted: Budgeted, asse
 const clockOf = ({ options }: Live): number => (options.now ?? Date.now)()
 
 /** A compaction with its sizes for reports: of the whole context, in the provider's tokens, as in a receipt. */
-function withContextSizes(compacted: Compacted, { contextTokens, stackTokens, calibration }: Budgeted): Compacted {
+function withContextSizes(compacted: Compacted, { contextTokens, stackTokens, calibration }: ViewBudget): Compacted {
   const afterTokens = predict(calibration, stackTokens + compacted.afterTokens)
   const sizes = { beforeTokens: contextTokens, afterTokens }
   const events = compacted.events.map((event) => (event.type === "remedy-installed" ? { ...event, ...sizes } : event))
   return { ...compacted, ...sizes, events }
 }
 
-const noRoom = (leftOut: readonly Pin[], { sizes, policy }: Budgeted): LogEvent => ({
+const noRoom = (leftOut: readonly Pin[], { sizes, policy }: ViewBudget): LogEvent => ({
   type: "pins-left-out",
   pins: leftOut.map(({ id }) => id),
   budgetTokens: Math.floor(sizes.windowTokens * policy.pinShare),
 })
 
-/** Was the view just compacted, with no message since? Then compacting again gains nothing. */
-const isFresh = ({ live, call }: Preparing): boolean =>
+/** True if no message followed the last compaction: compacting again would gain nothing. */
+const isFresh = ({ live, call }: PrepareState): boolean =>
   call.view.checkpoint !== 0 && live.journal.outline().nodeOf(call.view.checkpoint) === call.view.at
 
-/** Others are served before and after each piece of work on a longer request body that cannot be cut, such as parsing it. */
+/** For a request body with more characters, others are served before and after each step that cannot be split, such as parsing. */
 export const longBody = 100_000
 
 type ViewTask = CompactTask & {
@@ -118,8 +122,8 @@ type ViewTask = CompactTask & {
 
 /** The compaction task. Tool results are always shortened from the original, never from a shortened text. */
 async function taskFor(
-  preparing: Preparing,
-  { limits }: Budgeted,
+  preparing: PrepareState,
+  { limits }: ViewBudget,
   pins: readonly Pin[],
   before: { readonly focus?: string; readonly summary?: string },
 ): Promise<ViewTask> {
@@ -141,8 +145,8 @@ async function taskFor(
   }
 }
 
-/** Run the compaction. If the context fits already, failing to make it smaller is not a problem. */
-async function perform(task: CompactTask, { plan, policy, fits }: Budgeted): Promise<Compacted | undefined> {
+/** Runs the compaction. If the context fits already, failing to make it smaller is not a problem. */
+async function perform(task: CompactTask, { plan, policy, fits }: ViewBudget): Promise<Compacted | undefined> {
   if (plan.type === "compact" && plan.depth === "micro") {
     const rounds = plan.reasons.some(({ trigger }) => trigger === "tool-rounds") ? policy.toolRounds : undefined
     return shortenResults(task, {
@@ -153,13 +157,13 @@ async function perform(task: CompactTask, { plan, policy, fits }: Budgeted): Pro
   return fits ? compact(task).catch(ignoreCodes("budget-impossible")) : compact(task)
 }
 
-/** Only add the missing rules; do not make anything smaller. */
+/** Only adds the missing rules; does not make anything smaller. */
 const addRules = (task: CompactTask): Promise<Compacted> =>
   compact({ ...task, limits: { ...task.limits, targetTokens: task.limits.hardTokens } })
 
-/** Write the checkpoint, unless another process compacted the same view meanwhile: then that one is in force. */
+/** Writes the checkpoint, unless another process compacted the same view meanwhile: then that one is in force. */
 async function commitCheckpoint(
-  { live, call }: Preparing,
+  { live, call }: PrepareState,
   body: CheckpointBody,
   compacted: Compacted,
   trace: Trace,
@@ -178,7 +182,7 @@ async function commitCheckpoint(
 
 /** The choices for a compaction: the session's options, rules and inherited facts, and recall handles if the store has the originals. */
 async function choicesFor(
-  preparing: Preparing,
+  preparing: PrepareState,
   messages: Transcript,
   pins: readonly Pin[],
   before: { readonly focus?: string; readonly summary?: string },
@@ -215,9 +219,9 @@ async function choicesFor(
   }
 }
 
-/** The recall handle of each tool result, by the entry that has it in full, and of what a digest stands for, by its last message. */
+/** Creates recall handles: for a tool result, by the entry that has it in full; for the messages of a digest, by the last of them. */
 async function handles(
-  { live }: Preparing,
+  { live }: PrepareState,
   messages: Transcript,
 ): Promise<Pick<CompactChoices, "handleOf" | "rangeHandleOf">> {
   const secret = await readSecret(live)
@@ -243,7 +247,7 @@ async function handles(
 const pollMs = 20
 
 /** A summarizer that returns the finished background summary, completed without a model for messages that it does not cover. */
-async function readySummarizer(preparing: Preparing): Promise<Summarizer | undefined> {
+async function readySummarizer(preparing: PrepareState): Promise<Summarizer | undefined> {
   const { live, options } = preparing
   const { summarizer } = live.options
   if (summarizer === undefined || typeof summarizer === "string") return undefined
@@ -258,7 +262,7 @@ async function readySummarizer(preparing: Preparing): Promise<Summarizer | undef
   }
   preparing.notes.push({ type: "summary-used", key: begun.key, covered: begun.covered.length })
   const covered = new Set(begun.covered.map(entryId))
-  // What its own model wrote stands beside what is said without a model, and leaves nothing of that out.
+  // The lines of the session's own model are added to those extracted without a model, and replace none of them.
   if (isSessionSummarizer(summarizer)) return { writer, adds: true, write: async () => ({ summary, events: [] }) }
   return { writer, write: async (question) => ({ summary: complete(summary, question, covered), events: [] }) }
 }
@@ -273,7 +277,7 @@ async function awaitSummary({ store, id }: Live, key: string, maxWaitMs: number)
   }
 }
 
-/** Complete a summary: add lines about the messages that it does not cover, extracted without a model, to the same sections. */
+/** Adds lines about the messages that a summary does not cover, extracted without a model, to the same sections. */
 function complete(written: Summary, { messages, schema }: SummaryQuestion, covered: ReadonlySet<string>): Summary {
   const rest = messages.filter(({ id }) => !covered.has(id))
   const extracted = rest.length === 0 ? [] : writeExtractive(rest, { schema }).sections
@@ -289,7 +293,7 @@ function complete(written: Summary, { messages, schema }: SummaryQuestion, cover
 
 /** A compaction as a log entry: what is shown from now on in place of everything up to one message. */
 function checkpointOf(
-  { call: { view }, options }: Preparing,
+  { call: { view }, options }: PrepareState,
   { separation, known }: ViewTask,
   compacted: Compacted,
   { trace, tookMs }: { readonly trace: Trace; readonly tookMs: number },
@@ -330,7 +334,7 @@ function checkpointOf(
   }
 }
 
-/** Do two messages have the same parts? Separating a request creates a new message object if it removes a document from it. */
+/** True if two messages have the same parts. Separating a request creates a new message object if it removes a document from it. */
 const saysSame = (one: Message, other: Message): boolean =>
   one === other ||
   (one.role === other.role &&

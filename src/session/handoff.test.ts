@@ -5,7 +5,7 @@ import { fc, runs } from "../../test/support/property.ts"
 import { formats } from "../message/message.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
 import { decodeResponse } from "../wire/decode.ts"
-import { lostLines } from "./handoff.ts"
+import { missingLines } from "./handoff.ts"
 import { createHoldfast } from "./holdfast.ts"
 import type { Session } from "./session.ts"
 
@@ -127,7 +127,7 @@ test("lines that a context tells in other words are not lost", () => {
       { name: "status", lines: [line("`npm test`: 3 passed")] },
     ],
   }
-  expect(lostLines(summary, "I have cancelled order W123 for you.").sections).toEqual([
+  expect(missingLines(summary, "I have cancelled order W123 for you.").sections).toEqual([
     { name: "acts", lines: [line("`git push`: done")] },
     { name: "files_and_code", lines: [line("`src/b.ts`: edited (+2)")] },
   ])

@@ -40,35 +40,35 @@ export type Holdfast = {
   readonly memory: (owner?: SessionOwner) => Promise<Memory>
   /** The policy that decides when requests are compacted. */
   readonly policy: CompactionPolicy
-  /** Is anything added to requests that is not of their own session: a stack, rules of others, or retrieved memory? */
+  /** True if anything from outside their own session is added to requests: a stack, shared rules, or retrieved memory. */
   readonly addsToRequests: (owner?: SessionOwner) => Promise<boolean>
-  /** Do policies that are made from rules hold calls back? A request may then state a rule that binds its own answer. */
+  /** True if policies made from rules can hold calls back. A request may then state a rule that applies to its own response. */
   readonly rulesBind: boolean
-  /** Is the session's own model asked for summaries, on from a request that was sent? */
+  /** True if the session's own model writes the summaries, in requests that continue one that was sent. */
   readonly asksOwnModel: boolean
-  /** Open the store now instead of at first use, and resume background work that was left over. */
+  /** Opens the store now instead of at first use, and resumes unfinished background work. */
   readonly open: () => Promise<void>
   readonly subscribe: (listener: Listener) => () => void
   /** Resolves once no background work is running in this process. */
   readonly idle: () => Promise<void>
-  /** Finish current work, stop background work and close the store. */
+  /** Finishes current work, stops background work and closes the store. */
   readonly close: () => Promise<void>
 }
 
-const usualStore = ".holdfast/holdfast.db"
-/** Limit on open sessions. If they are large, the memory limit below applies first. */
-const usualOpenSessions = 1000
-/** A summary is a model call; more at the same time would compete with the agent's own calls. */
-const usualSpeculations = 2
+const defaultStore = ".holdfast/holdfast.db"
+/** Default limit on open sessions. If they are large, the memory limit below applies first. */
+const defaultOpenSessions = 1000
+/** Default number of concurrent summaries. Each is a model call; more would compete with the agent's own calls. */
+const defaultSpeculations = 2
 
-/** Create the sessions of a store. The store is opened at first use. */
+/** Creates the sessions of a store. The store is opened at first use. */
 export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
   checkHoldfastOptions(options)
   const hub = createHub(options.now ?? Date.now)
   const tasks = createTasks((session, work, error) =>
     hub.emit(session, { type: "background-failed", work, problem: problemOrThrow(error) }),
   )
-  const lives = createOpenSessions<Live>(options.openSessions ?? usualOpenSessions)
+  const lives = createOpenSessions<Live>(options.openSessions ?? defaultOpenSessions)
   let opening: Promise<Shared> | undefined
   const saving = createRetry(() => saveAll(lives.all()))
   const emit: Shared["emit"] = (session, event) => {
@@ -150,7 +150,7 @@ function createTasks(onFailed: (session: string, work: string, error: unknown) =
   }
 }
 
-/** The user's rules in the conversations that a session is a part of. One that nobody has begun has none, and is not begun by asking. */
+/** The user's rules in the conversations that a session is a part of. One that does not exist has none, and is not created. */
 async function inheritedBy(
   store: Store,
   id: string,
@@ -162,7 +162,7 @@ async function inheritedBy(
   for (const other of [within].flat()) {
     const row = other === id || isOpen(other) ? undefined : await store.session(other)
     if (other === id || (row === undefined && !isOpen(other))) continue
-    // It belongs to its own agent, whoever asks for its rules.
+    // Open it for its own agent, not for the agent that asks for its rules.
     const parent = await open(other, row === undefined || row.agent === "" ? undefined : { ...owner, agent: row.agent })
     const read = async (): Promise<readonly Pin[]> => {
       await loadSession(parent)
@@ -188,7 +188,7 @@ async function addsToRequests(shared: Shared, owner: SessionOwner | undefined): 
   )
 }
 
-/** Write entries that are only in memory, if the store is available again. They are nowhere else. */
+/** Writes entries that are only in memory, if the store is available again. */
 async function saveAll(lives: readonly Live[]): Promise<boolean> {
   const waiting = lives.filter(({ journal }) => !journal.isDurable())
   const save = async (live: Live): Promise<void> => {
@@ -204,7 +204,7 @@ async function openShared(options: HoldfastOptions, doing: Pick<Shared, "emit" |
   const store =
     typeof options.store === "object"
       ? reserveLog(limitStore(options.store))
-      : await openStore(options.store ?? usualStore)
+      : await openStore(options.store ?? defaultStore)
   const { sessionRowsPerDay, agentRowsPerDay } = options.memory ?? {}
   const limits = present({ sessionRowsPerDay, agentRowsPerDay })
   const memoryOf = (owner: MemoryOwner): Memory =>
@@ -232,7 +232,7 @@ async function openShared(options: HoldfastOptions, doing: Pick<Shared, "emit" |
       await loadSession(live)
       await writeSummary(live, job, signal)
     },
-    { concurrency: options.speculations ?? usualSpeculations },
+    { concurrency: options.speculations ?? defaultSpeculations },
   )
   return shared
 }
@@ -241,7 +241,7 @@ async function openShared(options: HoldfastOptions, doing: Pick<Shared, "emit" |
 async function openQueue(options: HoldfastOptions, store: Store): Promise<Queue | undefined> {
   const { summarizer, speculations } = options
   if (summarizer === undefined || typeof summarizer === "string" || speculations === 0) return undefined
-  // Only who has the session's credential can ask its own model: that is not left to whoever takes the job.
+  // Only the holder of the session's credential can call its own model, so a worker of the queue cannot.
   if (isSessionSummarizer(summarizer)) return undefined
   if (options.queue !== undefined) return options.queue
   const { store: name } = options
@@ -257,7 +257,7 @@ type OpenSession = Pick<Live, "client" | "sent" | "judged"> & { readonly journal
  * bytes, so this is some 250 MB.
  */
 const maxUnits = 32_000_000
-/** Estimate if only a token count is known, and no text. */
+/** Estimated characters per token, if only a token count is known, and no text. */
 const unitsPerToken = 4
 
 const unitsOf = ({ client, sent }: OpenSession): number => client?.wire.length ?? (sent?.tokens ?? 0) * unitsPerToken

@@ -3,7 +3,7 @@ import { HoldfastError } from "../message/errors.ts"
 import { textOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { withinMs } from "../model/within-ms.ts"
-import type { Budgeted, PrepareOptions } from "./history/prepared.ts"
+import type { PrepareOptions, ViewBudget } from "./history/prepared.ts"
 import type { HookOutcome, LogEvent } from "./log/event.ts"
 import type { Live } from "./state/live.ts"
 import type { BeforeCompact, BeforeInstall, CompactionReady } from "./state/options.ts"
@@ -31,8 +31,12 @@ type HookDecision = {
   readonly events: readonly LogEvent[]
 }
 
-/** Ask the hook before a compaction. If the context does not fit otherwise, cancelling is overruled. */
-export async function askBeforeCompact(live: Live, budgeted: Budgeted, options: PrepareOptions): Promise<HookDecision> {
+/** Asks the hook before a compaction. If the context does not fit otherwise, cancelling is overruled. */
+export async function askBeforeCompact(
+  live: Live,
+  budgeted: ViewBudget,
+  options: PrepareOptions,
+): Promise<HookDecision> {
   const { beforeCompact } = live.options.hooks ?? {}
   const { plan, contextTokens, fits } = budgeted
   if (beforeCompact === undefined || plan.type !== "compact") return { events: [] }

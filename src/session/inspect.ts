@@ -14,11 +14,11 @@ import type { Live } from "./state/live.ts"
 export type Explanation = {
   readonly entry: string
   readonly type: string
-  /** How the model sees it now: in full, shortened, only through a digest, or not at all. */
+  /** How the model sees the entry now: in full, shortened, only through a digest, or not at all. */
   readonly state: "shown" | "shortened" | "summarized" | "other-branch" | "not-a-message"
   /** The compactions that changed how it is shown, oldest first, and why. */
   readonly changes: readonly Change[]
-  /** The lines of the digest in force that have it as a source. */
+  /** The lines of the digest in force that have the entry as a source. */
   readonly lines: readonly string[]
   /** For a checkpoint: the trace of the call that made it. */
   readonly trace?: unknown
@@ -32,7 +32,7 @@ export type Change = {
   readonly reason: ShortenReason | string
 }
 
-/** Why an entry is shown as it is. */
+/** Explains why an entry is shown as it is. */
 export async function explain(live: Live, id: string): Promise<Explanation> {
   const { journal } = live
   const outline = journal.outline()
@@ -101,12 +101,12 @@ export type HistoryEntry = {
 export type HistoryRange = { readonly from?: number; readonly limit?: number }
 
 /** Default page size. */
-const usualLimit = 1000
+const defaultLimit = 1000
 
 /** The log, oldest entry first. Entries are never changed or removed. */
 export async function history(
   live: Live,
-  { from = 1, limit = usualLimit }: HistoryRange = {},
+  { from = 1, limit = defaultLimit }: HistoryRange = {},
 ): Promise<readonly HistoryEntry[]> {
   const outline = live.journal.outline()
   // A number below 1, or NaN, means the first entry.
@@ -166,7 +166,7 @@ export type Overview = {
   /** The newest first. */
   readonly checkpoints: readonly Checkpoint[]
   readonly shown: Shown
-  /** Does the store have all entries that this process knows? */
+  /** True if the store has all entries that this process knows. */
   readonly durable: boolean
 }
 

@@ -4,12 +4,12 @@ import { withinMs } from "../model/within-ms.ts"
 import { inTurn } from "../store/pace.ts"
 import type { Store } from "../store/store.ts"
 
-/** Time limit for one store call in a turn; a working store is faster. */
+/** Default time limit for one store call in a turn; a working store is faster. */
 export const storeMs = 5000
 
 type Act<Args extends readonly unknown[], Value> = (...args: Args) => Promise<Value>
 
-/** One watch for each store, so that all users learn at the same time that it is unavailable. */
+/** One watch for each store, so that all its users learn at the same time that it is unavailable. */
 const watches = new WeakMap<Store, StoreWatch>()
 
 function watchOf(store: Store): StoreWatch {
@@ -21,9 +21,9 @@ function watchOf(store: Store): StoreWatch {
 }
 
 /**
- * Wrap a store with time limits on the calls made during a turn: a call fails after `limitMs`, or as soon as the store is known to answer
- * nothing, and then calls fail at once until it answers again. A timed-out write may still take effect, as if its reply had been lost;
- * callers write the same again. Calls that are long by nature are not limited.
+ * Adds time limits to the store calls made during a turn: a call fails after `limitMs`, or as soon as the store is known not to respond,
+ * and then calls fail at once until it responds again. A timed-out write may still take effect, as if its reply had been lost; callers
+ * write the same again. Calls that are long by nature are not limited.
  */
 export function limitStore(store: Store, limitMs: number = storeMs): Store {
   const watch = watchOf(store)
@@ -89,8 +89,8 @@ const answerMs = 2000
 const againMs = 1000
 
 /**
- * Knows whether a store answers at all, from the calls made to it. `ask` is a cheap call; even an error counts as an answer. No timer keeps
- * the process alive.
+ * Tracks whether a store responds at all, by the calls made to it. `ask` is a cheap call; even an error counts as a response. No timer
+ * keeps the process alive.
  */
 export function createStoreWatch(ask: () => Promise<unknown>) {
   let away = false
@@ -116,7 +116,7 @@ export function createStoreWatch(ask: () => Promise<unknown>) {
   }
   return {
     isAway: (): boolean => away,
-    /** Run a call. Its signal aborts when the store turns out to be unavailable. */
+    /** Runs a call. Its signal aborts when the store turns out to be unavailable. */
     during: async <Value>(call: (signal: AbortSignal) => Promise<Value>): Promise<Value> => {
       const timer = setTimeout(() => void probe(), slowMs).unref()
       try {

@@ -19,15 +19,15 @@ import { compactView, longBody } from "./compact-view.ts"
 import { withHandoff } from "./handoff.ts"
 import { type Call, openCall, requireRules, withNewView, withOtherStack } from "./history/open-call.ts"
 import {
-  type Budgeted,
   budgetOf,
   type Prepared,
   type PrepareOptions,
-  type Preparing,
+  type PrepareState,
   type Receipt,
+  type ViewBudget,
 } from "./history/prepared.ts"
 import { type CallStack, installStack, receiptOf } from "./history/session-stack.ts"
-import { type Assembled, assemble, readMessages, release, type View } from "./history/view.ts"
+import { type AssembledView, assemble, readMessages, release, type View } from "./history/view.ts"
 import { entryId } from "./log/entry.ts"
 import type { LogEvent, Trace } from "./log/event.ts"
 import { retrieve } from "./memory/retrieve.ts"
@@ -39,10 +39,10 @@ import type { Live } from "./state/live.ts"
 
 /** The request to send, and how it was decided. */
 type Outcome = {
-  readonly assembled: Assembled
+  readonly assembled: AssembledView
   readonly wire: string
   readonly trace: Trace
-  readonly budgeted: Budgeted
+  readonly budgeted: ViewBudget
   /** The new view, if it changed. */
   readonly view?: View
   /** A compaction was due but was not done. */
@@ -52,7 +52,7 @@ type Outcome = {
 }
 
 /**
- * Prepare the next model call of a session: the log's view at the current message, with all rules in force, within the window. Earlier
+ * Prepares the next model call of a session: the log's view at the current message, with all rules in force, within the window. Earlier
  * decisions are kept as they are; something new is decided only if the plan requires it.
  */
 export async function prepare(live: Live, options: PrepareOptions): Promise<Prepared> {
@@ -83,7 +83,7 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
   return finish(preparing, { ...outcome, trace })
 }
 
-/** While a shared store is unavailable, a rule that only this process has could be lost: refuse until the store has it. */
+/** Throws while a shared store lacks a rule that only this process has, because the rule could be lost. */
 function requireSavedRules({ journal, store }: Live): void {
   const problem = journal.problem()
   if (problem === undefined || !store.isShared) return
@@ -107,19 +107,19 @@ export function durability({ journal, emit }: Live): Trace {
   return events
 }
 
-/** If required content does not fit together with the rules found in messages, leave those rules out; the trace lists them. */
-function decideWithoutFound(preparing: Preparing, error: unknown): Promise<Outcome> {
+/** If required content does not fit together with the rules found in messages, leaves those rules out; the trace lists them. */
+function decideWithoutFound(preparing: PrepareState, error: unknown): Promise<Outcome> {
   const found = preparing.pins.some((pin) => pin.by === "found" && isInForce(pin))
   const isImpossible = error instanceof HoldfastError && error.problem.code === "budget-impossible"
   if (!found || !isImpossible) throw error
   return decide({ ...preparing, withoutFound: true })
 }
 
-/** Limit on retries after another process compacted the same view. That happens now and then; this often in a row it is a bug. */
+/** Limit on attempts, repeated if another process compacted the same view. That happens now and then; this often in a row it is a bug. */
 const maxDecisions = 5
 
-/** Leave the view unchanged, or compact it. The resulting view must contain the rules and fit, even if another process compacted it. */
-async function decide(preparing: Preparing, decisions = 1): Promise<Outcome> {
+/** Leaves the view unchanged, or compacts it. The resulting view must contain the rules and fit, even if another process compacted it. */
+async function decide(preparing: PrepareState, decisions = 1): Promise<Outcome> {
   const { live, call } = preparing
   const assembled = assemble(call)
   const budgeted = budgetOf(preparing, assembled)
@@ -157,11 +157,11 @@ async function decide(preparing: Preparing, decisions = 1): Promise<Outcome> {
 }
 
 /**
- * Install a waiting prompt stack together with a compaction that is due: the provider's cache is reset once for both. If the compaction is
+ * Installs a waiting prompt stack together with a compaction that is due: the provider's cache is reset once for both. If the compaction is
  * not done, or the new stack leaves no room, nothing changes. If the new stack is so much smaller that everything fits, no compaction is
  * needed.
  */
-async function decideWithNewStack(preparing: Preparing, decisions: number): Promise<Outcome | undefined> {
+async function decideWithNewStack(preparing: PrepareState, decisions: number): Promise<Outcome | undefined> {
   const { live, call, meter } = preparing
   const { waiting } = call.stack
   if (waiting === undefined || call.kind === "held") return undefined
@@ -187,10 +187,10 @@ const checkpointEvents = ({ view }: Call): Trace =>
   view.checkpoint === 0 ? [] : [{ type: "checkpoint-applied", checkpoint: entryId(view.checkpoint) }]
 
 /**
- * Encode the view. Unchanged messages of a client keep their own bytes. Messages of the log are written into the frame, with cache markers
+ * Encodes the view. Unchanged messages of a client keep their own bytes. Messages of the log are written into the frame, with cache markers
  * after a prompt stack, because no client sets them.
  */
-function encodeView({ live, call }: Preparing, { frame, messages }: Assembled): string {
+function encodeView({ live, call }: PrepareState, { frame, messages }: AssembledView): string {
   const { inForce } = call.stack
   if (call.kind !== "log" || inForce === undefined)
     return encodeRequest(frame, { messages: messages === frame.messages && hasOwn(frame) ? messages : [...messages] })
@@ -199,10 +199,10 @@ function encodeView({ live, call }: Preparing, { frame, messages }: Assembled): 
   })
 }
 
-/** Does the frame's text contain its messages? */
+/** True if the frame's text contains its messages. */
 const hasOwn = ({ layout, messages }: ModelRequest): boolean => layout.messages?.elements.length === messages.length
 
-function finish(preparing: Preparing, { assembled, wire, trace, budgeted, ...outcome }: Outcome): Prepared {
+function finish(preparing: PrepareState, { assembled, wire, trace, budgeted, ...outcome }: Outcome): Prepared {
   const { live, call, meter } = preparing
   const { frame, messages } = assembled
   const { format, system, tools } = frame
@@ -263,7 +263,12 @@ function checkpointOf({ journal, at }: Live): string | undefined {
 }
 
 /** Tokens at the beginning that are the same as in the previous request, by our own count. */
-function stableTokens({ sent }: Live, { frame, messages }: Assembled, overheadTokens: number, meter: Meter): number {
+function stableTokens(
+  { sent }: Live,
+  { frame, messages }: AssembledView,
+  overheadTokens: number,
+  meter: Meter,
+): number {
   if (sent === undefined || sent.system.length !== frame.system.length) return 0
   if (!frame.system.every((part, n) => part === sent.system[n] || sameJson(part, sent.system[n]))) return 0
   let stable = overheadTokens
@@ -280,15 +285,15 @@ function stableTokens({ sent }: Live, { frame, messages }: Assembled, overheadTo
 
 const sameJson = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-/** Put the expected size of a summary by the session's own model into the receipt before the model is asked. */
-async function expectSummary(live: Live, { plan, contextTokens }: Budgeted): Promise<void> {
+/** Puts the expected size of a summary by the session's own model into the receipt before the model is asked. */
+async function expectSummary(live: Live, { plan, contextTokens }: ViewBudget): Promise<void> {
   const isDue = plan.type === "leave" && plan.speculate && isSessionSummarizer(live.options.summarizer)
   if (!isDue || !affordsSummary(live, contextTokens) || (await currentSpeculation(live)) !== undefined) return
   live.summaries = { ...live.summaries, expectedTokens: expectedTokens(contextTokens) }
 }
 
-/** Start the background work of a plan after the call: memory flush and speculative summary. */
-function startBackgroundWork(preparing: Preparing, { budgeted, wire, view }: Outcome): void {
+/** Starts the background work of a plan after the call: memory flush, reading ahead, and speculative summary. */
+function startBackgroundWork(preparing: PrepareState, { budgeted, wire, view }: Outcome): void {
   const { live } = preparing
   const { plan, contextTokens } = budgeted
   const flushes = view !== undefined || plan.type === "compact" || (plan.type === "leave" && plan.flush)
@@ -296,7 +301,7 @@ function startBackgroundWork(preparing: Preparing, { budgeted, wire, view }: Out
     live.later("memory", () => flushMemory(live, preparing.call))
   }
   const isWritten = (): boolean => live.queue !== undefined || isSessionSummarizer(live.options.summarizer)
-  // A compaction is near: what it has to read is read now, while the model answers.
+  // A compaction is near: read the conversation for it now, while the model answers.
   if (plan.type === "leave" && plan.flush && preparing.call.kind !== "held")
     live.later("reading", async () => {
       await runPaced(readingAhead(assemble(preparing.call, "whole").separation.conversation))
@@ -311,7 +316,7 @@ function startBackgroundWork(preparing: Preparing, { budgeted, wire, view }: Out
 /** Limit on the messages flushed to memory at once; older ones were flushed when they were new. */
 const maxMessages = 5000
 
-/** Write the messages since the last flush to memory before they are compacted, from the request where that has them. */
+/** Writes the messages since the last flush to memory before they are compacted, from the request if it has them, else from the log. */
 async function flushMemory(live: Live, { frame, separation }: Call): Promise<void> {
   const { journal, at } = live
   const outline = journal.outline()
@@ -349,8 +354,8 @@ type RetrievalResult = { readonly call: Call; readonly events: readonly LogEvent
 const retrievedId = /^r\d+$/
 
 /**
- * Insert what memory knows about the user's latest message before it, once. It stays there, so that later calls and the provider's cache
- * find it in the same place. Only if `memory.retrieve` is set.
+ * Inserts rows of memory about the user's latest message before it, once. They stay there, so that later calls and the provider's cache
+ * find them in the same place. Only if `memory.retrieve` is set.
  */
 async function retrieveFor(live: Live, call: Call): Promise<RetrievalResult> {
   const wanted = live.options.memory?.retrieve

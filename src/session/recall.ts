@@ -19,10 +19,10 @@ export type Recalled = {
   readonly entry: string
 }
 
-/** Lines of a stored text, counted from 1, both ends included; with `find`, those of them that have its words. */
+/** Lines of a stored text, counted from 1, both ends included; with `find`, only the excerpts of them that have its words. */
 export type LineRange = { readonly fromLine?: number; readonly toLine?: number; readonly find?: string }
 
-/** Fetch a shortened tool result, or the messages of a summary. A handle of another session is refused. */
+/** Fetches a shortened tool result, or the messages that a summary replaces. A handle of another session is refused. */
 export async function recall(live: Live, handle: string, range: LineRange = {}): Promise<Recalled> {
   const unknown = new HoldfastError({ code: "handle-unknown", handle: String(handle).slice(0, 60) })
   const seq = entryOfHandle(handle)
@@ -40,7 +40,7 @@ export async function recall(live: Live, handle: string, range: LineRange = {}):
   return { ...linesIn(lines, range), channel, entry: entryId(seq), ...present({ tool: part.tool }) }
 }
 
-/** The lines of a text that are asked for. */
+/** The requested lines of a text. */
 export function linesIn(
   lines: readonly string[],
   { fromLine = 1, toLine, find }: LineRange,
@@ -52,12 +52,12 @@ export function linesIn(
   return { text, lines: lines.length, fromLine: first, toLine: last }
 }
 
-/** Lines of an excerpt that is looked through as one: a message of usual length, or a screen of a longer one. */
+/** Maximum number of lines of an excerpt, which is ranked as a unit: a message of usual length, or a screen of a longer one. */
 const passageLines = 24
-/** Excerpts that are shown, the best of them; who needs more asks in other words or for lines. */
+/** Maximum number of excerpts shown. For more, the model asks with other words or for lines. */
 const maxPassages = 6
 
-/** The excerpts with the words of a question, in their order, each with its lines, so that more around it can be asked for. */
+/** The best excerpts for a query, in their order, each with its line numbers, so that the lines around it can be requested. */
 function passagesAbout(lines: readonly string[], firstLine: number, find: string): string {
   const excerpts: { readonly at: number; readonly text: string }[] = []
   let start = 0
@@ -79,13 +79,13 @@ function passagesAbout(lines: readonly string[], firstLine: number, find: string
     .join("\n\n")
 }
 
-/** How a message begins in the text of a conversation. */
+/** Matches the first line of a message in the text of a conversation. */
 const messageStart = /^--- e[1-9]\d* /
 
 /** Limit on the messages that one recall reads: a session of weeks. */
 const maxRecalled = 20_000
 
-/** The messages up to an entry as text, those of histories that the client itself compacted included. */
+/** The messages up to an entry as text, including those of histories that the client itself compacted. */
 async function conversationText(live: Live, seq: number): Promise<string> {
   const outline = live.journal.outline()
   const before = outline.ofType("branch-opened").filter((entry) => entry < seq)
@@ -96,7 +96,7 @@ async function conversationText(live: Live, seq: number): Promise<string> {
   return messages.flatMap(messageText).join("\n")
 }
 
-/** A message with its entry, its speaker and what was said, called and answered; reasoning is nobody's word. */
+/** A message as text: its entry id, role, texts, tool calls and tool results. Reasoning is left out. */
 function messageText({ id, role, parts }: Message): readonly string[] {
   if (role === "system") return []
   const blocks = parts.flatMap((part): readonly string[] => {
@@ -121,7 +121,7 @@ export type RecallArguments = {
   readonly toLine?: number | undefined
   /** Characters of the first line to skip, because an earlier page showed them. */
   readonly skipCharacters?: number | undefined
-  /** Only the excerpts with these words. */
+  /** Show only the excerpts with these words. */
   readonly find?: string | undefined
 }
 

@@ -27,7 +27,7 @@ import {
   createRejudging,
   type OnJudged,
   type Spender,
-  type Sums,
+  type SpendingSums,
   spentMeanwhile,
 } from "./state/spending.ts"
 
@@ -40,11 +40,11 @@ export type Recorded = {
   readonly usage?: Usage & { readonly uncachedTokens: number }
 }
 
-/** What else happened while the model answered. */
+/** Options for recording a response. */
 export type RecordOptions = {
-  /** Texts that the model fetched with a recall of its own, as it got them: they stay in the context of later calls. */
+  /** Texts that the model recalled while it answered, as it got them: they stay in the context of later calls. */
   readonly recalled?: readonly string[]
-  /** The usage is not that of the request that the session counted, or of several: nothing is learned from it. */
+  /** The usage is that of another request than the session counted, or of several: token counts are not calibrated by it. */
   readonly isUncounted?: boolean
   /** The number of model calls that the usage is the sum of, if more than one. */
   readonly calls?: number
@@ -84,7 +84,7 @@ export async function recordResponse(
 const recalledNote =
   "Fetched from the record while the message before was answered. It stays here so that it need not be fetched again."
 
-/** The fetched texts as one message of data behind the message that they were fetched for. */
+/** An entry with the recalled texts in one message of data, which is shown after the message that they were recalled for. */
 const recalledBody = (texts: readonly string[], after: number, id: string): EntryBody => ({
   type: "text-recalled",
   after,
@@ -97,7 +97,7 @@ const recalledBody = (texts: readonly string[], after: number, id: string): Entr
 
 export type UsageReport = { readonly model: string; readonly usage: Usage; readonly calls?: number }
 
-/** Record the usage of calls whose responses are in the history; their requests were not counted, so nothing is learned. */
+/** Records the usage of calls whose responses are in the history. Their requests were not counted, so nothing is calibrated. */
 export async function reportUsage({ journal }: Live, reports: readonly UsageReport[]): Promise<void> {
   const bodies = reports.map((report) => reportOf(report))
   await journal.commit(() => bodies)
@@ -122,12 +122,12 @@ export type JudgedResponse = GuardedResponse & { readonly results: readonly Tool
 /** A session's guard for the tool calls of one response; pass its decisions to `onJudged`, which logs them. */
 export type SessionGuarding = Guarding & { readonly onJudged: OnJudged }
 
-/** The guard of a session now, and what was spent: by the session, and by others. */
+/** The current guard of a session, and what was spent by the session and by others. `asks`: which sums its policies depend on. */
 type CurrentGuard = {
   readonly guarding: Guarding
   readonly account: Account
   readonly spender: Spender
-  readonly sums: Sums
+  readonly sums: SpendingSums
   readonly asks: ReturnType<typeof asksSpent>
 }
 
@@ -149,24 +149,24 @@ async function currentGuardOf(live: Live, stored?: string): Promise<CurrentGuard
   return { guarding: { ...guarding, circumstances }, account, spender, sums, asks }
 }
 
-/** What was spent, for policies: in the session by its log and beside it, and by all others. */
-const spentNow = (sessionMinor: number, { besideMinor, by }: Sums): Circumstances => ({
+/** What was spent, as policies read it: in the session (`sessionMinor` by its own log, plus what that log lacks), and by all others. */
+const spentNow = (sessionMinor: number, { besideMinor, by }: SpendingSums): Circumstances => ({
   spentMinor: sessionMinor + besideMinor,
   spentByMinor: by,
 })
 
-/** What others spent. Where a limit for more than the session depends on it, a store that cannot be read is a Problem. */
+/** What others spent. If a limit beyond the session depends on it, a store that cannot be read is a Problem. */
 async function sumsOf(
   { spending }: Live,
   spender: Spender,
   asks: CurrentGuard["asks"],
   stored: string | undefined,
-): Promise<Sums> {
-  const known = (): Sums => spending.known(spender, stored)
+): Promise<SpendingSums> {
+  const known = (): SpendingSums => spending.known(spender, stored)
   return asks.inSession || asks.beyond ? spending.read(spender, stored).catch(unlessBeyond(asks, known)) : known()
 }
 
-/** Without a limit for more than the session, what the session's own log has or will have is enough while the store is away. */
+/** Handles a store failure: a Problem if a limit beyond the session depends on the store, otherwise the session's own log is enough. */
 const unlessBeyond =
   <Value>({ beyond }: CurrentGuard["asks"], otherwise: () => Value) =>
   (error: unknown): Value => {
@@ -174,12 +174,12 @@ const unlessBeyond =
     return otherwise()
   }
 
-/** Add what calls spend to what all sessions spend; false where others spent so much meanwhile that it is no longer allowed. */
+/** Adds what calls spend to what all sessions spend; false if others have spent so much meanwhile that it is no longer allowed. */
 async function addSpending(
   { spending }: Live,
   { spender, asks }: CurrentGuard,
   minor: number,
-  isAllowed: (sums: Sums) => boolean,
+  isAllowed: (sums: SpendingSums) => boolean,
   of?: CallOfResponse,
 ): Promise<boolean> {
   if (minor === 0 || (!asks.inSession && !asks.beyond)) return true
@@ -187,21 +187,22 @@ async function addSpending(
 }
 
 /**
- * The guard of the options, beside the operator's policies and those from the session's rules. The others count in any case: who only tries
- * out a guard of their own does not switch them off, and a policy from a rule says itself whether it is only observed.
+ * Joins the guard of the options with the operator's policies and those from the session's rules. The others are always enforced: if the
+ * guard of the options only observes, that does not switch them off. A policy from a rule has its own mode.
  */
 function joined(own: HoldfastOptions["guard"], beside: readonly (Guard | undefined)[]): Guarding | undefined {
   const { guard, fromRules: _, ...use } = own ?? {}
-  const laid = beside.filter((one) => one !== undefined)
-  const mine = guard === undefined ? [] : [laid.length > 0 && use.mode === "observe" ? onTrial(guard) : guard]
-  const [first, ...others] = [...mine, ...laid]
+  const enforced = beside.filter((one) => one !== undefined)
+  const fromOptions =
+    guard === undefined ? [] : [enforced.length > 0 && use.mode === "observe" ? onTrial(guard) : guard]
+  const [first, ...others] = [...fromOptions, ...enforced]
   if (first === undefined) return undefined
-  return { ...use, ...(laid.length === 0 ? {} : { mode: "enforce" }), guard: joinGuards([first, ...others]) }
+  return { ...use, ...(enforced.length === 0 ? {} : { mode: "enforce" }), guard: joinGuards([first, ...others]) }
 }
 
 /**
  * The current guard for the tool calls of one response, from the session's options and the operator. `stored` is the id of a response that
- * was given before: what its calls spent then is neither in the way of it nor counted again.
+ * was delivered before: what its calls spent then does not count against it, and is not counted again.
  */
 export async function guardingOf(live: Live, stored?: string): Promise<SessionGuarding | undefined> {
   const current = await currentGuardOf(live, stored)
@@ -216,7 +217,7 @@ export async function guardingOf(live: Live, stored?: string): Promise<SessionGu
     const before = spentMinor
     const minor = spentWith([judged])
     spentMinor += minor
-    const isStillAllowed = (sums: Sums): boolean =>
+    const isStillAllowed = (sums: SpendingSums): boolean =>
       isAllowed(judged, { ...current.guarding.circumstances, ...spentNow(before, sums) })
     const of = callOfResponse(judged, response, stored)
     const isCounted = of?.isRead === true && live.spending.has(current.spender, of)
@@ -229,16 +230,16 @@ export async function guardingOf(live: Live, stored?: string): Promise<SessionGu
 }
 
 /** Runs a function under the session's lock. */
-type Use = <Value>(act: (live: Live) => Promise<Value>) => Promise<Value>
+type WithLock = <Value>(act: (live: Live) => Promise<Value>) => Promise<Value>
 
-/** Limit on attempts, each repeated because another call of the session spent money meanwhile. This often in a row is a fault. */
+/** Limit on attempts, repeated if another call of the session spent money meanwhile. This often in a row it is a fault. */
 const maxAttempts = 8
 
 /**
- * Judge the tool calls of a response before they run, and log the decisions. Waiting for a person's approval does not block the session. If
- * money was spent meanwhile that a limit depends on, the response is judged again, and the person is asked only what was not asked before.
+ * Judges the tool calls of a response before they run, and logs the decisions. Waiting for a person's approval does not block the session.
+ * If money was spent meanwhile that a limit depends on, the response is judged again; the person is asked only about new questions.
  */
-export async function judgeResponse(use: Use, given: ResponseLike): Promise<JudgedResponse> {
+export async function judgeResponse(use: WithLock, given: ResponseLike): Promise<JudgedResponse> {
   const answers = new Map<string, ReturnType<Approve>>()
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const { response, current } = await use(async (live) => ({
@@ -256,7 +257,7 @@ export async function judgeResponse(use: Use, given: ResponseLike): Promise<Judg
   throw new HoldfastError({ code: "store-locked", store: "session's", waitedMs: 0 })
 }
 
-/** Asks a person, unless there is an answer already on the same call for the same reasons; a call that is made twice is asked about twice. */
+/** Asks a person, unless the same call was answered before for the same reasons. A call that occurs twice is asked about twice. */
 function askedOnce(approve: Approve, answers: Map<string, ReturnType<Approve>>): Approve {
   const times = new Map<string, number>()
   return (call, verdict, signal) => {
@@ -270,10 +271,10 @@ function askedOnce(approve: Approve, answers: Map<string, ReturnType<Approve>>):
   }
 }
 
-/** Log the decisions on a response, if neither the session nor others spent anything since they were made. */
+/** Logs the decisions on a response, if neither the session nor others spent anything since they were made; otherwise returns false. */
 async function writeDecided(live: Live, current: CurrentGuard, judged: readonly JudgedCall[]): Promise<boolean> {
   const minor = spentWith(judged)
-  const isUnchanged = (sums: Sums): boolean => isDeepStrictEqual(sums, current.sums)
+  const isUnchanged = (sums: SpendingSums): boolean => isDeepStrictEqual(sums, current.sums)
   if (!(await addSpending(live, current, minor, isUnchanged))) return false
   if (await writeJudged(live, judged, current.asks.inSession && minor > 0 ? current.account : undefined)) return true
   await addSpending(live, current, -minor, () => true)
@@ -306,7 +307,7 @@ async function accountOf(live: Live, sure: boolean): Promise<Account> {
 }
 
 /**
- * Log decisions, but only if nothing else was decided since `account` was read; without `account`, always. While the store is unavailable
+ * Logs decisions, but only if nothing else was decided since `account` was read; without `account`, always. While the store is unavailable
  * they are kept in memory, and count.
  */
 async function writeJudged(
@@ -340,7 +341,7 @@ async function writeJudged(
   return true
 }
 
-/** Keep the decision on a streaming call in memory, and log it in the background. */
+/** Keeps the decision on a streaming call in memory, and logs it in the background. */
 function noteJudged(live: Live, judged: JudgedCall): void {
   live.judged.push(judged)
   if (live.judged.length === 1) live.later("judgement", () => flushJudged(live))
@@ -350,8 +351,8 @@ function noteJudged(live: Live, judged: JudgedCall): void {
 const maxRaces = 8
 
 /**
- * Log a call that spends money before it is sent to the client, so that a crash does not reset a limit. If more was spent than it was
- * judged by, it must not be sent.
+ * Logs a call that spends money before it is sent to the client, so that a crash does not reset a limit. If more was spent since it was
+ * judged, it must not be sent.
  */
 async function writeSpending(live: Live, judged: JudgedCall, spentMinor: number): Promise<void> {
   for (let race = 0; race < maxRaces; race++) {
@@ -362,7 +363,7 @@ async function writeSpending(live: Live, judged: JudgedCall, spentMinor: number)
   throw new HoldfastError({ code: "store-locked", store: "session's", waitedMs: 0 })
 }
 
-/** Decisions made during the write are written next. */
+/** Logs the decisions kept in memory, including those made during the write. */
 async function flushJudged(live: Live): Promise<void> {
   while (!live.removed && live.judged.length > 0) {
     const waiting = [...live.judged]

@@ -8,15 +8,15 @@ import type { LogEvent } from "./log/event.ts"
 import type { Live } from "./state/live.ts"
 
 /**
- * Re-reads: a lookup right after a compaction that repeats one from right before it says that the compaction removed what was still needed.
- * They are counted for each compaction, and what was looked up again is kept better by the next one.
+ * Re-reads: a lookup right after a compaction that repeats one from right before it shows that the compaction removed content that was
+ * still needed. They are counted for each compaction, and the next one prefers to keep results that were looked up again.
  */
 
-/** Lookups before a compaction that are compared: those that the work rests on now. */
+/** Number of lookups before a compaction that are compared: the ones that the current work depends on. */
 const maxBefore = 40
-/** Lookups after it: a later one is about something else, or about what may have changed. */
+/** Number of lookups after a compaction that are compared: a later one has another purpose, or its target may have changed. */
 const maxAfter = 12
-/** Characters of a lookup's arguments that are told. */
+/** Limit on the characters of a lookup's arguments that are stored. */
 const maxTarget = 120
 
 /** The lookups whose results a compaction shows shortened or not at all, newest last. */
@@ -53,7 +53,7 @@ type Lookup = RemovedLookup & { readonly callId: CallId }
 
 const lookupsIn = (messages: Transcript): readonly Lookup[] => callsIn(messages).flatMap((call) => lookupOf(call) ?? [])
 
-/** A call that only looks something up. Tests and commands are run again because something changed. */
+/** The lookup of a call that only reads; undefined for others. Tests and commands are run again because something changed. */
 const lookupOf = createPerObject((call: ToolCallPart): Lookup | undefined => {
   const { tool, input, callId } = call
   const { kind, writes } = callNature(call)
@@ -62,7 +62,7 @@ const lookupOf = createPerObject((call: ToolCallPart): Lookup | undefined => {
   return { key: sha256Hex(`${tool}\n${written}`).slice(0, 16), tool, target: written.slice(0, maxTarget), callId }
 })
 
-/** The same arguments in any order are the same lookup. */
+/** Sorts the members of all objects in a value, so that the order of arguments does not matter. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== "object" || value === null) return value
@@ -73,7 +73,7 @@ function sorted(value: unknown): unknown {
   )
 }
 
-/** The calls among the first after a compaction that repeat what it removed, each once; not behind a call that changed its target. */
+/** The first calls after a compaction that repeat lookups it removed, each once, unless a call in between changed the target. */
 export function rereadsAfter(removed: readonly RemovedLookup[], since: Transcript): readonly Lookup[] {
   const wanted = new Map(removed.map((lookup) => [lookup.key, lookup]))
   const found: Lookup[] = []
@@ -91,7 +91,7 @@ export function rereadsAfter(removed: readonly RemovedLookup[], since: Transcrip
   return found
 }
 
-/** What a call writes to may be read again with reason. */
+/** Removes the lookups whose target a call mentions: it may have changed the target, so that reading it again is no re-read. */
 function forgetChanged(wanted: Map<string, RemovedLookup>, { input }: ToolCallPart): void {
   const written = JSON.stringify(input) ?? ""
   for (const [key, { target }] of wanted) {
@@ -100,7 +100,7 @@ function forgetChanged(wanted: Map<string, RemovedLookup>, { input }: ToolCallPa
   }
 }
 
-/** Count the re-reads after the checkpoint in force. New ones go into the log; the number is for the receipt. */
+/** Counts the re-reads after the checkpoint in force, for the receipt, and logs new ones. */
 export async function noteRereads(
   live: Live,
   { checkpoint, items }: View,
@@ -129,7 +129,7 @@ export async function noteRereads(
 const repeatedIn = async ({ journal }: Live, seqs?: readonly number[]): Promise<readonly RemovedLookup[]> =>
   (await journal.ofType("lookups-repeated", seqs)).flatMap(({ body }) => body.lookups)
 
-/** The newest call of each lookup that had to be repeated in this session: their results are kept better. */
+/** The newest call of each lookup that had to be repeated in this session: compactions prefer to keep their results. */
 export async function favoredCalls(live: Live, messages: Transcript): Promise<ReadonlySet<CallId>> {
   const repeated = await repeatedIn(live)
   if (repeated.length === 0) return new Set()

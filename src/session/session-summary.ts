@@ -12,41 +12,41 @@ import { readResponse } from "./log/read-response.ts"
 import { isSessionSummarizer, type SessionSummarizer } from "./one-shot/summarizer.ts"
 import type { Live, SummaryDue, SummarySpending } from "./state/live.ts"
 
-/** A question to the session's own model, for whoever has its credential: to be sent as it is. Nobody waits for what comes of it. */
+/** A request for a summary by the session's own model, to be sent unchanged by the holder of its credential, in the background. */
 export type SummaryCall = {
   readonly format: Format
   readonly body: string
-  /** Another model than the request names; on Gemini the path has to name it. */
+  /** A model other than the one in the original request; for Gemini it belongs in the path. */
   readonly model?: string
   readonly answered: (response: ModelResponse) => Promise<void>
-  /** It came to nothing: refused, too many requests, no connection. It is not asked again for the same history. */
+  /** Reports that the call failed: refused, rate limited, no connection. It is not repeated for the same history. */
   readonly failed: (reason: string) => void
 }
 
-/** Of a million-token window one summary, of a usual one five: more than a day's session makes. */
-const usualBudgetTokens = 1_000_000
-/** A token from the provider's cache costs a tenth of a fresh one, an answer's five times as much. */
+/** Default budget: one summary of a million-token window or five of a usual one, more than a session of a day needs. */
+const defaultBudgetTokens = 1_000_000
+/** Price of a token read from the provider's cache, and of an output token, relative to an uncached input token. */
 const cachedPrice = 0.1
 const outputPrice = 5
 const answerTokens = 1200
-/** How long the session's own model may take: it may think first. */
-const usualWaitMs = 180_000
+/** Default time limit for the session's own model, which may think first. */
+const defaultWaitMs = 180_000
 
 const sessionSummarizerOf = ({ options }: Pick<Live, "options">): SessionSummarizer | undefined =>
   isSessionSummarizer(options.summarizer) ? options.summarizer : undefined
 
-/** In tokens at the price of fresh input. */
+/** The cost of summaries in tokens at the price of uncached input. */
 const priceOf = ({ inputTokens, cacheReadTokens, outputTokens }: SummarySpending): number =>
   inputTokens - cacheReadTokens * (1 - cachedPrice) + outputTokens * outputPrice
 
-/** May one more be asked for? By what was spent, and what one more takes if the cache holds. */
+/** True if the budget allows one more summary: by what was spent, and the cost of one more if the history is in the provider's cache. */
 export function affordsSummary(live: Live, contextTokens: number): boolean {
-  const { budgetTokens = usualBudgetTokens, model } = sessionSummarizerOf(live) ?? {}
+  const { budgetTokens = defaultBudgetTokens, model } = sessionSummarizerOf(live) ?? {}
   const share = model === undefined ? cachedPrice : 1
   return priceOf(live.summaries) + contextTokens * share + answerTokens * outputPrice <= budgetTokens
 }
 
-/** The question that is due, once; `sent` is the request as it went out, where that is not what was prepared. */
+/** Returns the summary request that is due, once. `sent` is the request as it was sent, if that is not what was prepared. */
 export async function takeSummaryCall(live: Live, sent?: string): Promise<SummaryCall | undefined> {
   const due = live.summaryDue
   const wanted = sessionSummarizerOf(live)
@@ -66,15 +66,15 @@ export async function takeSummaryCall(live: Live, sent?: string): Promise<Summar
     ...present({ model }),
     failed,
     answered: async (response) => {
-      spend(live, response.usage)
-      const reason = await keepAnswer(live, due, response, { schema, ...present({ language }) })
+      addUsage(live, response.usage)
+      const reason = await storeSummary(live, due, response, { schema, ...present({ language }) })
       if (reason === undefined) live.emit({ type: "summary-ready", key: due.key })
       else failed(reason)
     },
   }
 }
 
-function spend(live: Live, usage: Usage | undefined): void {
+function addUsage(live: Live, usage: Usage | undefined): void {
   if (usage === undefined) return
   const { summaries } = live
   live.summaries = {
@@ -85,8 +85,8 @@ function spend(live: Live, usage: Usage | undefined): void {
   }
 }
 
-/** Store what the model wrote, or say why there is nothing to store. Thinking is passed over, and calls are not made. */
-async function keepAnswer(
+/** Stores the summary in a response, or returns the reason why there is none. Reasoning is ignored, and tool calls are not executed. */
+async function storeSummary(
   live: Live,
   { key, conversation }: SummaryDue,
   response: ModelResponse,
@@ -98,13 +98,13 @@ async function keepAnswer(
   if (text === "") return hasCalls ? "called-tools" : "empty"
   const { summary, event } = readSessionAnswer(text, { messages: conversation, ...reading })
   if (summary === undefined) return event.outcome
-  // It may have been deleted while its summary was written.
+  // The session may have been deleted meanwhile.
   if (live.removed || (await live.store.head(live.id)).seq === 0) return "session-removed"
   await live.store.putSummary(live.id, key, JSON.stringify(live.redact(summary)))
   return undefined
 }
 
-/** After an answer was recorded: ask the session's own model, where the options say how to reach it. */
+/** After a response was recorded: asks the session's own model for the summary that is due, if the options have a `send` function. */
 export function askSessionModel(live: Live): void {
   const { send } = sessionSummarizerOf(live) ?? {}
   if (send === undefined || live.summaryDue === undefined) return
@@ -112,7 +112,7 @@ export function askSessionModel(live: Live): void {
     const call = await takeSummaryCall(live)
     if (call === undefined) return
     const { format, body, model } = call
-    const limitMs = live.options.summarizerMs ?? usualWaitMs
+    const limitMs = live.options.summarizerMs ?? defaultWaitMs
     try {
       const response = await withinMs(
         (signal) => send({ format, body, signal, ...present({ model }) }),
@@ -121,11 +121,11 @@ export function askSessionModel(live: Live): void {
       )
       await call.answered(readResponse(response, format))
     } catch (error) {
-      // The caller's own function may throw anything: the session goes on without this summary.
+      // `send` may throw anything: the session continues without this summary.
       call.failed(error instanceof HoldfastError ? error.problem.code : "threw")
     }
   })
 }
 
-/** What a summary of a request of this size takes, its answer included. */
+/** The expected tokens of a summary of a request of this size, including the response. */
 export const expectedTokens = (contextTokens: number): number => contextTokens + answerTokens

@@ -86,19 +86,19 @@ function createPrepare(prepareWith: (options: PrepareOptions) => Promise<Prepare
 /** A stored conversation. Its log contains every message in full; what a model is shown is compiled from the log. */
 export type Session = {
   readonly id: string
-  /** Append messages: decoded ones, or in their wire format. */
+  /** Appends messages: decoded ones, or in their wire format. */
   readonly append: (messages: readonly MessageLike[], options?: { readonly format?: Format }) => Promise<Acknowledged>
-  /** Prepare the next model call. */
+  /** Prepares the next model call. */
   readonly prepare: Prepare
-  /** Record the response to a call, with the token usage that the provider reported. */
+  /** Records the response to a call, with the token usage that the provider reported. */
   readonly record: (response: ResponseLike, usage?: Usage, options?: RecordOptions) => Promise<Recorded>
-  /** Record the usage of calls whose responses reached the history another way. */
+  /** Records the usage of calls whose responses reached the history another way. */
   readonly reportUsage: (reports: readonly UsageReport[]) => Promise<void>
-  /** Judge the tool calls of a response before they run: refused calls are withheld, with a result that says why. */
+  /** Judges the tool calls of a response before they run: refused calls are withheld, with a result that says why. */
   readonly judge: (response: ResponseLike) => Promise<JudgedResponse>
   /**
-   * The request for a summary that the session's own model is to be asked now, if `summarizer` says so and has no `send`: for the caller who
-   * has the credential. `sent` is the request as it was sent, if that is not what was prepared.
+   * The request for a summary by the session's own model that is due now, if `summarizer` has no `send`: for the caller, who has the
+   * credential. `sent` is the request as it was sent, if that is not what was prepared.
    */
   readonly summaryCall: (sent?: string) => Promise<SummaryCall | undefined>
   /**
@@ -106,23 +106,23 @@ export type Session = {
    * if there is no policy. `stored` is the id of a response that is read again: what its calls spent is not counted twice.
    */
   readonly guarding: (stored?: string) => Promise<SessionGuarding | undefined>
-  /** Compact now, regardless of size. */
+  /** Compacts now, regardless of size. */
   readonly compact: (request?: CompactRequest) => Promise<CompactionResult>
-  /** Undo the compaction in force: the view before it is shown again, with everything since. */
+  /** Undoes the compaction in force: the view before it is shown again, with everything since. */
   readonly undo: () => Promise<{ readonly checkpoint: string; readonly durable: boolean }>
   readonly history: (range?: HistoryRange) => Promise<readonly HistoryEntry[]>
   readonly explain: (entryId: string) => Promise<Explanation>
-  /** Create a new session with a copy of the log, up to an entry if given. */
+  /** Creates a new session with a copy of the log, up to an entry if given. */
   readonly fork: (id?: string, options?: { readonly at?: string }) => Promise<Session>
-  /** Pin a rule: it is in every later call, verbatim, whatever is compacted. */
+  /** Pins a rule: it is in every later call, verbatim, whatever is compacted. */
   readonly pin: (text: string, options?: PinOptions) => Promise<SessionPin>
-  /** Withdraw a rule, by its id or by words of it; returns the rule that was meant. */
+  /** Withdraws a rule, by its id or by words of it; returns that rule. */
   readonly unpin: (name: string) => Promise<SessionPin>
-  /** Keep a rule in memory only, by its id or by words of it: it yields to any other rule and binds no tool call. */
+  /** Keeps a rule in memory only, by its id or by words of it: it yields to any other rule and binds no tool call. */
   readonly demote: (name: string) => Promise<SessionPin>
   /** The rules in force; with `all`, also superseded and withdrawn ones. */
   readonly pins: (options?: { readonly all?: boolean }) => Promise<readonly SessionPin[]>
-  /** The same with who said each and where, why it was found, and the policy that it compiles to or why it compiles to none. */
+  /** The same with the channel of each, why it was found, and the policy that it compiles to or why it compiles to none. */
   readonly rules: (options?: { readonly all?: boolean }) => Promise<readonly ExplainedRule[]>
   /** The prompt stack in force, as it is sent and with the versions of its sources; undefined if there is none. */
   readonly stack: () => Promise<SessionStack | undefined>
@@ -130,10 +130,10 @@ export type Session = {
   readonly search: (search: MemorySearch) => Promise<readonly MemoryHit[]>
   /** Figures about the session: entries, branches, compactions, and what is shown now. */
   readonly overview: () => Promise<Overview>
-  /** Read the whole log and check that the hash chain is intact and no text is missing; damage is a Problem. */
+  /** Reads the whole log and checks that the hash chain is intact and no text is missing; damage is a Problem. */
   readonly verify: () => Promise<Head>
   readonly subscribe: (listener: Listener) => () => void
-  /** Delete the session's log, summaries and memory. */
+  /** Deletes the session's log, summaries and memory. */
   readonly remove: () => Promise<void>
 }
 
@@ -146,7 +146,7 @@ type SessionDeps = {
   readonly forget: (id: string) => void
 }
 
-/** The options of a session's functions: one that does not exist would be ignored, and the default used. */
+/** The option names of a session's functions. Unknown ones are refused, because they would be ignored silently. */
 const optionsOf = {
   append: optionNames<{ readonly format?: Format }>()("format"),
   record: optionNames<RecordOptions>()("recalled isUncounted calls"),

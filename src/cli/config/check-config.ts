@@ -8,8 +8,8 @@ import { secretExpected } from "./config-field.ts"
 import { type Config, configJsonSchema, configSchema } from "./config-schema.ts"
 import { type ConfigFault, type ConfigPlace, faultAt, type Path, pathText, wrongValue } from "./fault.ts"
 
-/** What a configuration file says, or what is wrong with it. */
-export type Parsed =
+/** The value of a configuration file, or what is wrong with it. */
+export type ParsedConfig =
   | { readonly value: unknown; readonly place: ConfigPlace }
   | { readonly faults: readonly ConfigFault[] }
 
@@ -19,8 +19,8 @@ const yamlWords: Readonly<Record<string, string>> = words.yaml
 /** Limit on expanded aliases: a few lines of YAML can expand to gigabytes. */
 const maxAliases = 100
 
-/** Parse YAML or JSON. The YAML parser also finds the line numbers of JSON. */
-export function parseConfig(text: string, source: string, kind: "json" | "yaml"): Parsed {
+/** Parses YAML or JSON. The YAML parser also finds the line numbers of JSON. */
+export function parseConfig(text: string, source: string, kind: "json" | "yaml"): ParsedConfig {
   const lines = new LineCounter()
   const nowhere: ConfigPlace = { source, lineOf: () => undefined }
   const at = (offset: number): ConfigPlace => ({ source, lineOf: () => lines.linePos(offset).line })
@@ -42,14 +42,14 @@ export function parseConfig(text: string, source: string, kind: "json" | "yaml")
   }
   try {
     const value: unknown = kind === "json" ? JSON.parse(text) : document.toJS({ maxAliasCount: maxAliases })
-    // A file in which all is commented out says nothing, which is no fault.
+    // A file with only comments is an empty configuration, and not a fault.
     return { value: kind === "yaml" && value === null ? {} : value, place: { source, lineOf } }
   } catch {
     return syntax(nowhere, "has an alias that names nothing, or too many of them", "Write the values out.")
   }
 }
 
-const syntax = (place: ConfigPlace, says: string, next: string): Parsed => ({
+const syntax = (place: ConfigPlace, says: string, next: string): ParsedConfig => ({
   faults: [faultAt(place, [], says, next)],
 })
 
@@ -92,7 +92,7 @@ export function jsonFault(text: string): number {
     at += 1
     return true
   }
-  /** The name of a member and its colon. */
+  /** Reads the name of a member and its colon. */
   const takeName = (): boolean => {
     take(space)
     return take(name) && takeSign(":")
@@ -117,13 +117,13 @@ export function jsonFault(text: string): number {
   }
 }
 
-type Checked = { readonly config: Config } | { readonly faults: readonly ConfigFault[] }
+type CheckResult = { readonly config: Config } | { readonly faults: readonly ConfigFault[] }
 
 /** Limit on reported faults; the next run reports the rest. */
 const maxFaults = 100
 
-/** Check a configuration against the schema. All faults are returned, in the order of the file where lines are known. */
-export function checkConfig(value: unknown, place: ConfigPlace): Checked {
+/** Checks a configuration against the schema. All faults are returned, in the order of the file if their lines are known. */
+export function checkConfig(value: unknown, place: ConfigPlace): CheckResult {
   const { success, data, error } = configSchema.safeParse(value)
   const issues = success ? [] : error.issues.slice(0, maxFaults).flatMap((issue) => faultsOf(issue, [], value, place))
   const faults = [...issues, ...literalSecrets(value, place), ...doubleNames(value, place)]
@@ -142,25 +142,25 @@ function faultsOf(issue: Issue, above: Path, whole: unknown, place: ConfigPlace)
     return issue.keys.slice(0, maxFaults).map((key) => unknownName([...path, key], place))
   const value = valueAt(whole, path)
   if (issue.code === "invalid_union") {
-    const meant = isObject(value) ? meantBranch(issue.errors) : undefined
+    const meant = isObject(value) ? branchFor(issue.errors) : undefined
     if (meant !== undefined) return meant.slice(0, maxFaults).flatMap((inner) => faultsOf(inner, path, whole, place))
   }
   if (typeof value === "string" && value !== "" && issue.message.includes(secretExpected))
-    return [writtenOut(path, place)]
+    return [secretFault(path, place)]
   const says = issue.code === "custom" ? issue.params?.says : undefined
   if (typeof says === "string") return [faultAt(place, path, says, "Write it in another way, or leave it out.")]
   return [wrongValue(place, path, value, issue.message)]
 }
 
 /** The branch of a union that an object was meant for, if only one is possible. */
-function meantBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
+function branchFor(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   const objects = branches.filter(
     (issues) => !issues.some(({ code, path }) => code !== "unrecognized_keys" && path.length === 0),
   )
   return objects.length === 1 ? objects[0] : undefined
 }
 
-const writtenOut = (path: Path, place: ConfigPlace): ConfigFault =>
+const secretFault = (path: Path, place: ConfigPlace): ConfigFault =>
   faultAt(
     place,
     path,
@@ -199,14 +199,14 @@ function valueAt(value: unknown, path: Path): unknown {
   return found
 }
 
-/** Names of headers that carry a credential. */
+/** Matches the names of headers that carry a credential. */
 const credential = /auth|cookie|key|token|secret|password|credential|signature/i
 
-/** Secrets in places that the schema allows: an address with a password, a header that carries a key. */
+/** Faults for secrets in places that the schema allows: an address with a password, a header that carries a key. */
 function literalSecrets(value: unknown, place: ConfigPlace): readonly ConfigFault[] {
   const faults: ConfigFault[] = []
   const data = valueAt(value, ["data"])
-  if (typeof data === "string" && hasPassword(data)) faults.push(writtenOut(["data"], place))
+  if (typeof data === "string" && hasPassword(data)) faults.push(secretFault(["data"], place))
   const holders: readonly Path[] = [
     ...upstreamsIn(value).map((_, n): Path => ["upstreams", n]),
     ["summarizer"],
@@ -216,12 +216,12 @@ function literalSecrets(value: unknown, place: ConfigPlace): readonly ConfigFaul
     const headers = valueAt(value, [...holder, "headers"])
     for (const [name, held] of Object.entries(isObject(headers) ? headers : {}))
       if (typeof held === "string" && credential.test(name))
-        faults.push(writtenOut([...holder, "headers", name], place))
+        faults.push(secretFault([...holder, "headers", name], place))
   }
   return faults
 }
 
-/** Does an address contain a password, before its first `@` or as a query parameter? */
+/** True if an address contains a password, before its first `@` or as a query parameter. */
 function hasPassword(address: string): boolean {
   const start = address.indexOf("://")
   if (start < 0) return false

@@ -3,22 +3,22 @@ import { isHttpUrl } from "./flags.ts"
 
 /** Limit on the length of a pattern. */
 const maxLength = 1000
-/** How many ways there may be to match at one place of a text: one bounded repetition of each part of an address, and little more. */
+/** Limit on the ways to match at one offset of a text: enough for one bounded repetition of each part of an address, and little more. */
 const maxWays = 500_000
-/** The same for two repetitions side by side, between which every split may have to be tried. */
+/** The same for two adjacent repetitions, between which every split may have to be tried. */
 const maxWaysBeside = 10_000
 
-/** How often a piece is repeated; `most` is infinite without a limit. */
+/** The quantifier of a piece; `most` is infinite without a limit. */
 type Size = { readonly least: number; readonly most: number }
 
-/** A piece of a pattern: where it ends, and in how many ways it can match. */
+/** A piece of a pattern: the offset of its end, and the number of ways in which it can match. */
 type Piece = { readonly end: number; readonly ways: number }
 
 type Reading = { readonly source: string; fault: string | undefined }
 
 /**
- * Why a pattern could take long on some text, or undefined. Every text that is stored is put to it, and whoever writes the text may want it
- * to take long: so nothing is repeated that can match in many ways, and without a limit only what stands last.
+ * The reason why a pattern could take long on some text, or undefined. The pattern runs on every stored text, and an attacker may write a
+ * text for which it takes long. So a repeated piece may match in only one way, and only the last piece may repeat without a limit.
  */
 export function slowPattern(source: string): string | undefined {
   if (source.length > maxLength) return `it is longer than ${maxLength} characters`
@@ -30,7 +30,7 @@ export function slowPattern(source: string): string | undefined {
   return reading.fault
 }
 
-/** From `start` to behind the closing bracket or the end. The ways of a sequence multiply, those of a choice add up. */
+/** Reads from `start` to after the closing bracket or the end. The ways of a sequence multiply, those of alternatives add up. */
 function readGroup(reading: Reading, start: number, isTop: boolean): Piece {
   const { source } = reading
   let [at, ways, sum, before] = [start, 1, 0, 1]
@@ -54,14 +54,14 @@ function readGroup(reading: Reading, start: number, isTop: boolean): Piece {
   return { end: at + 1, ways: sum + ways }
 }
 
-/** Behind `(`, `(?:`, `(?<name>`. */
+/** The offset after `(`, `(?:` or `(?<name>`. */
 function contentOf(source: string, at: number): number {
   const head = /\((?:\?(?::|<[^>]*>))?/y
   head.lastIndex = at
   return at + (head.exec(source)?.[0].length ?? 1)
 }
 
-/** A character, an escape or a class. */
+/** Reads a character, an escape or a class. */
 function readAtom(source: string, at: number): Piece {
   const one = /\\(?:[pPu]\{[^}]*\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|c[a-zA-Z]|.)|\[(?:\\.|[^\]\\])*\]|./suy
   one.lastIndex = at
@@ -87,7 +87,7 @@ const shortSizes: Readonly<Record<string, Size>> = {
   "?": { least: 0, most: 1 },
 }
 
-// Kinds of values. What a schema says of a fault is what was expected; the sentence around it is made where the value's place is known.
+// Kinds of values. The error text of a schema is what was expected; `faultAt` makes the sentence, where the place of the value is known.
 
 /** A count: tokens, milliseconds, bytes. */
 export const whole = (least: number, most: number) => {
@@ -101,7 +101,7 @@ export const share = () => {
   return z.number({ error }).min(0, { error }).max(1, { error })
 }
 
-/** Longer than any path, pattern or model's name. */
+/** Limit on the length of a text: longer than any path, pattern or model name. */
 const maxText = 4096
 
 export const text = (error: string) =>
@@ -111,7 +111,7 @@ export const text = (error: string) =>
     .max(maxText, { error })
     .refine((value) => !value.includes("\0"), { error })
 
-/** One line of printable characters: what may stand in a header. */
+/** One line of printable characters, as allowed in a header. */
 export const headerValue = () =>
   text("one line of text").regex(/^[\x20-\x7e\u00a0-\u00ff]+$/, { error: "one line of text" })
 
@@ -127,7 +127,7 @@ export const list = <Item extends z.ZodType>(item: Item, what: string) =>
 
 export const members = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shape, { error: "an object" })
 
-/** A base URL has nothing in it that could be a secret, and nothing that would be lost behind a path. */
+/** A base URL, without parts that could be a secret, or that would be lost when a path is appended. */
 export const httpUrl = () => {
   const error = "an http or https URL without user, password and query"
   return text(error).refine(isHttpUrl, { error })
@@ -143,7 +143,7 @@ export const origin = () => {
 export const pattern = () =>
   text("a regular expression without slashes").superRefine((value, context) => {
     const why = isPattern(value) ? slowPattern(value) : "it is no regular expression in JavaScript's Unicode mode"
-    // What is wrong is known better than what was expected.
+    // Report what is wrong, which is more precise than what was expected.
     if (why !== undefined) context.addIssue({ code: "custom", params: { says: `cannot be used: ${why}` } })
   })
 
@@ -164,8 +164,8 @@ const file = members({ file: text("the path of a file that holds the secret") })
 
 export const secretExpected = "{ env: NAME } or { file: PATH }"
 
-/** Where a secret is. The secret itself never stands in a configuration. */
+/** A reference to a secret. The secret itself is never in a configuration. */
 export const secretRef = () => z.union([env, file], { error: secretExpected })
 
-/** `from` is the flag that gave it, if it is not from the file. */
+/** A reference to a secret. `from` is the flag that gave it, if it is not from the file. */
 export type SecretRef = { readonly env: string; readonly from?: string } | { readonly file: string }

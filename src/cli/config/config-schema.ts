@@ -20,13 +20,13 @@ import {
 } from "./config-field.ts"
 import { logFormats, logLevels, namedSummarizers, storeAwayNames, strategyNames } from "./resolved-config.ts"
 
-/** A day: nothing here waits longer. */
+/** Limit on waiting times: a day. */
 const dayMs = 86_400_000
-/** Far beyond every window there is. */
+/** Limits on token counts, far above any window, and on byte counts. */
 const mostTokens = 100_000_000
 const mostBytes = 1024 ** 3
-/** A petabyte. */
-const mostStored = 1024 ** 5
+/** Limit on the size of the store: a petabyte. */
+const maxStored = 1024 ** 5
 
 const waitMs = () => whole(1, dayMs)
 const count = () => whole(1, 1_000_000)
@@ -128,14 +128,14 @@ const otlp = members({
   service: text("a name").optional(),
 })
 
-/** More than any memory is of use with. */
-const mostRows = 1_000_000
+/** Limit on memory rows per day: more is of no use. */
+const maxRows = 1_000_000
 
 const memory = members({
   flush: yesOrNo().optional(),
   retrieve: members({ budgetTokens: whole(1, mostTokens), trustedOnly: yesOrNo().optional() }).optional(),
-  sessionRowsPerDay: whole(0, mostRows).optional(),
-  agentRowsPerDay: whole(0, mostRows).optional(),
+  sessionRowsPerDay: whole(0, maxRows).optional(),
+  agentRowsPerDay: whole(0, maxRows).optional(),
 })
 
 const patterns = (what: string) => list(text("a name, * for any piece of it"), what)
@@ -144,7 +144,7 @@ const sectionText = z.union([text("a text"), members({ file: text("the path of a
   error: "a text, or { file: PATH }",
 })
 
-/** How a section gives way where the stack has too little room, by its name; shorter texts are named themselves. */
+/** How a section shrinks if the stack has too little room; `shorter` gives alternative texts. */
 const shrinkNames = ["fixed", "truncate", "drop"] as const
 
 const section = members({
@@ -214,7 +214,7 @@ export const configSchema = members({
   }).optional(),
   rules: members({ find: oneOf(findNames).optional() }).optional(),
   redact: list(redaction, "patterns").optional(),
-  retention: members({ maxAgeDays: whole(1, 36_500).optional(), maxBytes: whole(1, mostStored).optional() }).optional(),
+  retention: members({ maxAgeDays: whole(1, 36_500).optional(), maxBytes: whole(1, maxStored).optional() }).optional(),
   log: members({ level: oneOf(logLevels).optional(), format: oneOf(logFormats).optional() }).optional(),
   telemetry: members({ otlp }).optional(),
   memory: memory.optional(),

@@ -1,4 +1,4 @@
-/** The way to a value: `upstreams`, `0`, `retries`. */
+/** The path of a value: `upstreams`, `0`, `retries`. */
 export type Path = readonly (string | number)[]
 
 /** An error in the configuration. It never contains a secret. */
@@ -21,7 +21,7 @@ export const pathText = (path: Path): string =>
     return text === "" ? nameText(step) : `${text}.${nameText(step)}`
   }, "")
 
-/** Names are short; a long one, or one that looks like a key, is not repeated. */
+/** A name for messages; a long one, or one that looks like a key, is not repeated. */
 const nameText = (name: string): string => (isPlain(name) ? name : "(a name that is not shown)")
 
 /** A fault at a path; its sentence begins with the place. */
@@ -43,15 +43,15 @@ export function wrongValue(place: ConfigPlace, path: Path, value: unknown, expec
   return faultAt(place, path, `is ${foundWords(value, path)}, where ${expected} was expected`, `Give ${expected}.`)
 }
 
-/** Names of settings whose value may contain a secret. */
+/** Matches names of settings whose value may contain a secret. */
 const secretive = /key|token|header|secret|password|data|url|endpoint|redact/i
-/** Text that looks like a key: a long run of letters and digits, or a known prefix. */
+/** Matches text that looks like a key: a long run of letters and digits, or a known prefix. */
 const keyLike = /(?=[a-z_-]{0,40}\d)[\w+/=-]{12,}|[\w+/=-]{25,}|^(?:sk|pk|rk|gh[a-z]|xox[a-z])[-_]|AIza|eyJ/i
 
-/** Words, numbers and paths, none of which looks like a key. */
+/** True for words, numbers and paths, if none looks like a key. */
 const isPlain = (text: string): boolean => /^[\w .,:/-]{0,60}$/.test(text) && !keyLike.test(text)
 
-/** Describe a found value. A text is quoted only if it cannot be a secret. */
+/** Describes a found value. A text is quoted only if it cannot be a secret. */
 export function foundWords(value: unknown, path: Path): string {
   if (value === null) return "empty"
   if (Array.isArray(value)) return "a list"

@@ -2,7 +2,7 @@ import { namesIn, present } from "../../message/present.ts"
 import { type ConfigFault, faultAt, foundWords } from "./fault.ts"
 import { logFormats, logLevels, namedSummarizers, storeAwayNames } from "./resolved-config.ts"
 
-/** What was said on the command line, as it was written; one that is on or off says `true`. */
+/** The flags of the command line as text; one without a value is `true`. */
 export type Flags = Readonly<Partial<Record<FlagName, string>>>
 
 export const flagNames = namesIn(
@@ -17,7 +17,7 @@ const variableOf = (flag: string): string => `HOLDFAST_${flag.toUpperCase().repl
 
 type GivenText = { readonly source: string; readonly text: string }
 
-/** A flag, else its variable. An empty variable says nothing. */
+/** A flag, else its variable. An empty variable is ignored. */
 function givenText(name: FlagName, flags: Flags, env: Env): GivenText | undefined {
   const flag = flags[name]
   if (flag !== undefined) return { source: `--${name}`, text: flag }
@@ -84,7 +84,7 @@ export function readFlags(flags: Flags, env: Env) {
   return { given: present(all), faults }
 }
 
-/** The name of the option is the path too: what may be a secret there is not repeated. */
+/** The fault of a flag. Its name counts as the path, so that a value that may be a secret is not repeated. */
 const wrong = ({ source, text }: GivenText, name: FlagName, expected: string): ConfigFault => {
   const secretive = name === "upstream" ? ["url"] : [name]
   return faultAt(
@@ -95,7 +95,7 @@ const wrong = ({ source, text }: GivenText, name: FlagName, expected: string): C
   )
 }
 
-/** Is this a base URL that has nothing in it that could be a secret? */
+/** True for a base URL without parts that could be a secret. */
 export function isHttpUrl(value: string): boolean {
   if (!URL.canParse(value)) return false
   const { protocol, username, password, search, hash } = new URL(value)

@@ -3,12 +3,12 @@ import { dirname, extname, join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { systemCode } from "../../message/errors.ts"
 import { isObject } from "../../wire/json.ts"
-import type { Parsed } from "./check-config.ts"
+import type { ParsedConfig } from "./check-config.ts"
 import type { Config } from "./config-schema.ts"
 import { type ConfigFault, type ConfigPlace, faultAt } from "./fault.ts"
 
 export type ConfigFile = {
-  /** As it was named. */
+  /** The path as it was given. */
   readonly name: string
   /** Its folder: relative paths in it start there. */
   readonly folder: string
@@ -18,16 +18,16 @@ export type ConfigFile = {
 
 type ReadConfig = ConfigFile | { readonly faults: readonly ConfigFault[] }
 
-/** What a configuration is called where nobody names one. */
+/** The default file names of a configuration. */
 export const configNames = ["ts", "json", "yaml", "yml"].map((ending) => `holdfast.config.${ending}`)
 
-/** A larger one is another file; and the time that YAML takes grows with the square of the names in one object. */
+/** Limit on the size of a configuration: the time to parse YAML grows with the square of the names in one object. */
 const maxBytes = 100_000
 
-/** The first Node.js that reads TypeScript by itself. */
-const leastForTypes = [22, 18] as const
+/** The first version of Node.js that runs TypeScript without a flag. */
+const minForTypes = [22, 18] as const
 
-/** Read the named configuration, or the one of the usual name in a folder; undefined if there is none. */
+/** Reads the named configuration, or the one with a default name in the folder; undefined if there is none. */
 export async function readConfig(named: string | undefined, folder: string): Promise<ReadConfig | undefined> {
   if (named !== undefined) return await readFileOf(named, resolve(folder, named))
   const found: string[] = []
@@ -59,7 +59,7 @@ async function readFileOf(name: string, path: string): Promise<ReadConfig> {
   const kind = kinds[extname(path).toLowerCase()]
   if (kind === undefined)
     return refuse(name, "is no configuration by its ending", "Give a .ts, .js, .json, .yaml or .yml file.")
-  // Reading YAML and checking a configuration takes two packages, which most programs have no file for.
+  // Import this only if there is a file: parsing YAML and checking a configuration need two packages.
   const { checkConfig, parseConfig } = await import("./check-config.ts")
   const parse: Parse = (text) => parseConfig(text, name, kind === "json" ? "json" : "yaml")
   const parsed = kind === "program" ? await loadProgram(name, path) : await readText(name, path, parse)
@@ -79,9 +79,9 @@ const kinds: Readonly<Record<string, "program" | "json" | "yaml">> = {
   ".yml": "yaml",
 }
 
-type Parse = (text: string) => Parsed
+type Parse = (text: string) => ParsedConfig
 
-async function readText(name: string, path: string, parse: Parse): Promise<Parsed> {
+async function readText(name: string, path: string, parse: Parse): Promise<ParsedConfig> {
   try {
     const { size } = await stat(path)
     if (size > maxBytes)
@@ -101,14 +101,14 @@ const unreadable: Readonly<Record<string, string>> = {
 
 const codeOf = (error: unknown): string => systemCode(error) ?? ""
 
-/** Run a configuration that is a program. What it throws is not repeated: nobody knows what is in it. */
-async function loadProgram(name: string, path: string): Promise<Parsed> {
+/** Runs a configuration that is a program. Its error message is not repeated, because it may contain anything. */
+async function loadProgram(name: string, path: string): Promise<ParsedConfig> {
   if (!(await exists(path))) return refuse(name, "is not there", "Check the name and who may read it.")
   const types = /ts$/.test(path)
   if (types && !readsTypes(process.versions.node))
     return refuse(
       name,
-      `is TypeScript, which Node.js reads from ${leastForTypes.join(".")} on, and this is ${process.versions.node}`,
+      `is TypeScript, which Node.js reads from ${minForTypes.join(".")} on, and this is ${process.versions.node}`,
       "Update Node.js, or write the configuration as YAML or JSON.",
     )
   try {
@@ -121,8 +121,8 @@ async function loadProgram(name: string, path: string): Promise<Parsed> {
   }
 }
 
-/** Does this version of Node.js read TypeScript? */
+/** True if this version of Node.js runs TypeScript. */
 export function readsTypes(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number)
-  return major > leastForTypes[0] || (major === leastForTypes[0] && minor >= leastForTypes[1])
+  return major > minForTypes[0] || (major === minForTypes[0] && minor >= minForTypes[1])
 }

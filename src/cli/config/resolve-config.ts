@@ -20,12 +20,12 @@ import type { ConfigFile } from "./read-config.ts"
 import type { ResolvedConfig } from "./resolved-config.ts"
 
 export const usualPort = 4141
-const usualHost = "127.0.0.1"
-/** Well below the minute after which routers on the way forget a silent connection. */
-const usualKeepAliveMs = 15_000
+const defaultHost = "127.0.0.1"
+/** Default interval of keep-alive comments: well below the minute after which routers drop a silent connection. */
+const defaultKeepAliveMs = 15_000
 
-/** The well-known APIs, to which the client's own key is passed on. */
-const usualUpstreams: readonly UpstreamConfig[] = [
+/** The default upstreams: the well-known APIs, which get the client's own key. */
+const defaultUpstreams: readonly UpstreamConfig[] = [
   { name: "anthropic", families: ["anthropic"], baseUrl: "https://api.anthropic.com" },
   { name: "openai", families: ["openai"], baseUrl: "https://api.openai.com" },
   { name: "gemini", families: ["gemini"], baseUrl: "https://generativelanguage.googleapis.com" },
@@ -33,7 +33,7 @@ const usualUpstreams: readonly UpstreamConfig[] = [
 
 type UpstreamConfig = NonNullable<Config["upstreams"]>[number]
 
-/** Where settings come from, and how the secrets that they name are opened. */
+/** The sources of settings, and the function that reads the secrets they refer to. */
 type Sources = {
   readonly file?: ConfigFile
   readonly flags: Flags
@@ -42,15 +42,15 @@ type Sources = {
 }
 
 type Reader = {
-  /** The path of a file is relative to the configuration. */
+  /** Resolves a path relative to the configuration file. */
   readonly below: (path: string) => string
   readonly secret: (value: Config["data"], path: Path, use: SecretUse) => string | undefined
 }
 
-type Resolved = { readonly resolved: ResolvedConfig } | { readonly faults: readonly ConfigFault[] }
+type ResolveResult = { readonly resolved: ResolvedConfig } | { readonly faults: readonly ConfigFault[] }
 
-/** All sources taken together: a flag before a variable, that before the file, and that before the default. */
-export function resolveConfig({ file, flags, env, openSecret }: Sources): Resolved {
+/** Merges all sources: flags override variables, variables the file, and the file the defaults. */
+export function resolveConfig({ file, flags, env, openSecret }: Sources): ResolveResult {
   const { given, faults } = readFlags(flags, env)
   const config = file?.config ?? {}
   const place = file?.place ?? { source: "the configuration", lineOf: () => undefined }
@@ -90,7 +90,7 @@ export function resolveConfig({ file, flags, env, openSecret }: Sources): Resolv
     ...present({ data: dataOf(config, given, reader), telemetry: telemetryOf(config, reader) }),
     stacks: stacksOf(config, file?.folder),
   }
-  const all = [...faults, ...objectionsTo(resolved, config, place)]
+  const all = [...faults, ...combinationFaults(resolved, config, place)]
   return all.length > 0 ? { faults: all } : { resolved }
 }
 
@@ -140,11 +140,11 @@ function listenOf({ listen = {} }: Config, given: GivenSettings, { secret }: Rea
   const ref = given.tokenEnv === undefined ? listen.token : { env: given.tokenEnv, from: "--token-env" }
   const token = secret(ref, ["listen", "token"], "client")
   return {
-    host: given.host ?? listen.host ?? usualHost,
+    host: given.host ?? listen.host ?? defaultHost,
     port: given.port ?? listen.port ?? usualPort,
     allowedHosts: listen.allowedHosts ?? [],
     allowedOrigins: listen.allowedOrigins ?? [],
-    keepAliveMs: listen.keepAliveMs ?? usualKeepAliveMs,
+    keepAliveMs: listen.keepAliveMs ?? defaultKeepAliveMs,
     ...present({ token }),
   }
 }
@@ -152,7 +152,7 @@ function listenOf({ listen = {} }: Config, given: GivenSettings, { secret }: Rea
 function upstreamsOf(config: Config, given: GivenSettings, reader: Reader): readonly Upstream[] {
   const upstreams: readonly UpstreamConfig[] =
     given.upstream === undefined
-      ? (config.upstreams ?? usualUpstreams)
+      ? (config.upstreams ?? defaultUpstreams)
       : [{ name: "upstream", baseUrl: given.upstream }]
   return upstreams.map((upstream, n) => ({
     name: upstream.name ?? `${new URL(upstream.baseUrl).host}#${n + 1}`,
@@ -198,7 +198,7 @@ function summarizerOf(config: Config, given: GivenSettings, reader: Reader): Sum
   return { format, baseUrl, model, headers, ...present({ apiKey, maxOutputTokens, inputTokens }) }
 }
 
-/** The stacks in the order of the file, each behind the documents named for all; those are a stack of their own where no other fits. */
+/** The stacks in the order of the file, each with the common documents first. The common documents alone are the stack of other calls. */
 function stacksOf({ stack = [], documents = [] }: Config, folder: string | undefined): readonly StackRule[] {
   const from = present({ folder })
   const rules = stack.map(
@@ -236,8 +236,8 @@ function telemetryOf({ telemetry }: Config, reader: Reader): ResolvedConfig["tel
   return { endpoint, headers: headersOf(headers, ["telemetry", "otlp"], reader), serviceName }
 }
 
-/** Faults that show only when all settings are taken together. */
-function objectionsTo({ listen }: ResolvedConfig, config: Config, place: ConfigPlace): readonly ConfigFault[] {
+/** Faults in the combination of settings. */
+function combinationFaults({ listen }: ResolvedConfig, config: Config, place: ConfigPlace): readonly ConfigFault[] {
   const faults: ConfigFault[] = []
   if (!isLoopback(listen.host) && listen.token === undefined)
     faults.push(

@@ -12,7 +12,7 @@ export const strategyNames = namesIn(
   "staged hierarchical recency oldest-drop middle-drop head-tail tool-rounds hybrid",
 ) satisfies readonly StrategyName[]
 
-/** Summarizers that need nothing beside their name. */
+/** Summarizers that are configured only by their name. */
 export const namedSummarizers = ["extractive", "none", "session"] as const
 
 /** What to do with a request whose session cannot be read. */
@@ -29,14 +29,14 @@ export type ResolvedConfig = Pick<
   "upstreams" | "windowTokens" | "recall" | "tenants" | "limits" | "admin" | "askTimeoutMs"
 > & {
   readonly whenStoreIsAway: WhenStoreIsAway
-  /** What to do with requests that may bring tool calls which the guard cannot judge. */
+  /** What to do with requests whose responses may have tool calls that the guard cannot judge. */
   readonly unjudged: "refuse" | "pass"
   readonly listen: Pick<GatewayOptions, "host" | "port" | "token" | "allowedHosts" | "allowedOrigins" | "keepAliveMs">
-  /** How sessions are compacted and what of them is stored. */
+  /** The options of sessions: how they are compacted and stored. */
   readonly session: HoldfastOptions
-  /** Are these the default upstreams, because none were configured? */
+  /** True for the default upstreams, if none were configured. */
   readonly isUsual: boolean
-  /** The place of the store; the usual one unless given. */
+  /** The place of the store; the default one if missing. */
   readonly data?: string
   readonly operator: {
     readonly directory?: string
@@ -44,15 +44,15 @@ export type ResolvedConfig = Pick<
     readonly keys: readonly string[]
     readonly audience?: string
   }
-  /** Whether the operator's policies are given effect, or only tell what they would have done. The built-in one always is. */
+  /** Whether the operator's policies are enforced, or only observed. The built-in policy is always enforced. */
   readonly guardMode: "enforce" | "observe"
   /** The mode of policies that are made from a session's rules. */
   readonly fromRules?: FromRules
-  /** How long sessions are kept, and how many bytes of them. */
+  /** Limits on the age and total size of stored sessions. */
   readonly retention: RetentionLimits
   readonly log: { readonly level: LogLevel; readonly format: LogFormat }
-  /** Where measurements and spans go. */
+  /** The endpoint for metrics and spans. */
   readonly telemetry?: Pick<OpenTelemetryOptions, "endpoint" | "headers" | "serviceName">
-  /** Prompt stacks: the first that fits a call is put into it. */
+  /** Prompt stacks: the first that matches a call is added to it. */
   readonly stacks: readonly StackRule[]
 }

@@ -9,14 +9,14 @@ import type { StreamEvent } from "../../wire/stream.ts"
 import { encodeStream } from "../../wire/stream-steps.ts"
 import { offScript, type ScriptedCall, type Step, story } from "./story.ts"
 
-/** The scripted model's name; nothing that goes by it is a real model. */
+/** The name of the scripted model; no real model has it. */
 export const demoModel = "holdfast-demo"
 
-/** Its window: small, so that a session of some twenty calls outgrows it twice. */
+/** The window of the scripted model: so small that a session of some twenty calls exceeds it twice. */
 export const demoWindowTokens = 14_000
 
 type ModelAnswer = {
-  /** Unlike that of any other step of the story: calls are named by it, and a result says by its call which step comes next. */
+  /** Unique among the steps of the story: call ids contain it, so that a result tells which step comes next. */
   readonly step: string
   readonly text?: string | undefined
   readonly calls: readonly ScriptedCall[]
@@ -25,15 +25,15 @@ type ModelAnswer = {
 export type DemoModel = Awaited<ReturnType<typeof startDemoModel>>
 
 const maxRequests = 200
-/** Hundreds of times its window: a larger body is not the demo's. */
+/** Limit on a request body: hundreds of times the window. */
 const maxBodyLength = 32 * 1024 * 1024
 
-/** Start a server with Anthropic's API on a free port of this machine. It streams answers from a script; its prompt cache is simulated. */
+/** Starts a server with Anthropic's API on a free port of this machine. It streams scripted responses and simulates a prompt cache. */
 export async function startDemoModel({ windowTokens = demoWindowTokens } = {}) {
   const requests: string[] = []
   const cache = createPromptCache({ leastTokens: 0 })
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    // So that nobody takes it for a real model's.
+    // Marks the response, so that nobody takes it for that of a real model.
     response.setHeader("x-holdfast-demo", "a scripted model, no real one; its prompt cache is simulated")
     const refuse = (status: number, type: string, message: string): void => {
       const body = JSON.stringify({ type: "error", error: { type, message } })
@@ -64,7 +64,7 @@ export async function startDemoModel({ windowTokens = demoWindowTokens } = {}) {
     for (const { raw } of streamedAnswer(said, usage, `msg_demo_${requests.length}`)) response.write(raw)
     response.end()
   }
-  // By `import`, all of `fetch` would be loaded too.
+  // Not an `import`, which would load `fetch` too.
   const { createServer } = process.getBuiltinModule("node:http")
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy())
@@ -74,7 +74,7 @@ export async function startDemoModel({ windowTokens = demoWindowTokens } = {}) {
   return {
     /** Without a slash at the end. */
     url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`,
-    /** Bodies of model calls as they came in, refused ones included; the newest last. */
+    /** Bodies of model calls as they arrived, including refused ones; the newest last. */
     requests: (): readonly string[] => [...requests],
     last: (): string | undefined => requests.at(-1),
     close: async (): Promise<void> => {
@@ -85,12 +85,12 @@ export async function startDemoModel({ windowTokens = demoWindowTokens } = {}) {
   }
 }
 
-/** Calls of one step are told apart by their number. */
+/** The id of a call: its step, and its number within the step. */
 export const callIdOf = (step: string, n: number): string => `toolu_demo_${step}_${n}`
 
 const stepOfCall = (id: string): string | undefined => /^toolu_demo_(\w{1,20})_\d{1,3}$/.exec(id)?.[1]
 
-/** An answer as a stream of server-sent events, a few words at a time. */
+/** A response as a stream of server-sent events, a few words at a time. */
 function streamedAnswer({ step, text, calls }: ModelAnswer, usage: Usage, id: string): readonly SseEvent[] {
   const said = text === undefined ? [] : [{ start: { part: "text" } as const, type: "text-delta" as const, text }]
   const called = calls.map(({ tool, input }, n) => ({
@@ -118,7 +118,7 @@ type Fields = Readonly<Record<string, unknown>>
 const messagesIn = ({ messages }: Fields): readonly Fields[] =>
   Array.isArray(messages) ? messages.filter(isObject) : []
 
-/** The blocks of an Anthropic request in the order of its cache: tools, system, messages. What cannot be read takes nothing. */
+/** The blocks of an Anthropic request in the order of its cache: tools, system, messages. An invalid body has none. */
 export function blocksInCacheOrder(body: unknown): readonly PromptPiece[] {
   if (!isObject(body)) return []
   return [
@@ -130,19 +130,19 @@ export function blocksInCacheOrder(body: unknown): readonly PromptPiece[] {
   ]
 }
 
-/** A text stands for one block of text, as on the wire. */
+/** The blocks of a content member, in which a plain string is one text block. */
 export const requestBlocks = (value: unknown): readonly Fields[] =>
   typeof value === "string" ? [{ type: "text", text: value }] : Array.isArray(value) ? value.filter(isObject) : []
 
-/** Breakpoints move from call to call; what they stand on is the same block. */
+/** Leaves the breakpoint out of the content, because breakpoints move from call to call while the block stays the same. */
 function pieceOf(place: string, { cache_control: breakpoint, ...block }: Fields): PromptPiece {
   const json = JSON.stringify(block)
   return { content: `${place} ${json}`, tokens: countO200k(json), isBreakpoint: (breakpoint ?? null) !== null }
 }
 
 /**
- * What the script says to a request. It goes by the request alone: the last thing in it that the story knows says which step comes next,
- * and what a step says rests on what the request shows. What was left out of it, the script does not know.
+ * The script's response to a request. It depends only on the request: the last known user text or tool result in it decides which step
+ * comes next, and the response of a step uses only values that the request contains.
  */
 export function scriptedAnswer(body: Fields): ModelAnswer {
   const messages = messagesIn(body)

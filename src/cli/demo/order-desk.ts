@@ -1,7 +1,7 @@
 import script from "./story.json" with { type: "json" }
 import type { ScriptedCall } from "./story.ts"
 
-/** The tools of the demo's agent. Their names begin as no other's do, so that a policy on them binds nobody else. */
+/** The tools of the demo's agent. Their names have a unique prefix, so that a policy on them affects no other agent. */
 export const deskTools = {
   listOrders: "tern_list_orders",
   readFile: "tern_read_file",
@@ -10,7 +10,7 @@ export const deskTools = {
   sendEmail: "tern_send_email",
 } as const
 
-/** As the agent declares them to its model. */
+/** The tool declarations that the agent sends to its model. */
 export const deskToolList: readonly object[] = Object.entries(script.tools).map(([name, tool]) => {
   const texts = Object.entries(tool.arguments).map(([argument, description]) => [
     argument,
@@ -20,13 +20,13 @@ export const deskToolList: readonly object[] = Object.entries(script.tools).map(
   return { name, description: tool.description, input_schema: schema }
 })
 
-/** An e-mail that the desk was made to send. It goes nowhere: the demo only keeps it. */
+/** An e-mail that the agent's tool was called to send. It is only kept in memory. */
 type SentMail = { readonly to: string; readonly body: string }
 
-/** The made-up order desk that the demo's tools work on: all in memory, and nothing leaves it. */
+/** Creates the fictional order desk that the demo's tools work on, entirely in memory. */
 export function createOrderDesk() {
   const mails: SentMail[] = []
-  /** Do what a call says; the answer is the result's text. */
+  /** Executes a call and returns the text of its result. */
   const run = ({ tool, input }: ScriptedCall): string => {
     const given = (name: string): string => (typeof input[name] === "string" ? input[name] : "")
     switch (tool) {
@@ -48,7 +48,7 @@ export function createOrderDesk() {
   return { run, mails: (): readonly SentMail[] => mails }
 }
 
-/** Numbers that look like chance and are none: a linear congruential generator with the constants of Numerical Recipes. */
+/** A pseudorandom number generator: linear congruential, with the constants of Numerical Recipes. */
 function dice(seed: number): (below: number) => number {
   let state = seed >>> 0
   return (below) => {
@@ -79,7 +79,7 @@ function ordersText(day: string): string {
   return orders.map((order) => JSON.stringify(order)).join("\n")
 }
 
-/** The batch number that the user asks for at the end. It stands in one file alone. */
+/** The batch number that the user asks for at the end. Only one file contains it. */
 export const batchNumber = "LOT-7Q2-0931-KX"
 
 function orderText(): string {
@@ -129,7 +129,7 @@ function stockText(warehouse: string): string {
   return JSON.stringify({ warehouse, counted: "2026-11-09", shelves }, null, 1)
 }
 
-/** What someone planted at the end of the carrier's ticket: it talks to whatever program reads it. */
+/** The prompt injection at the end of the carrier's ticket. */
 export const plantedText = planted
 
 function pricesText(month: number): string {
@@ -141,7 +141,7 @@ function pricesText(month: number): string {
   return ["month,coffee,grind,size,price,currency", ...rows].join("\n")
 }
 
-/** A file of the desk, or nothing if there is none of that name. */
+/** The text of a file of the desk; undefined if there is no such file. */
 function fileText(path: string): string | undefined {
   if (path === "orders/TC-4417.json") return orderText()
   if (path === "tickets/T-208.txt") return `${ticket}${planted}`

@@ -12,14 +12,14 @@ import type { ScreenOptions } from "./show.ts"
 
 type PlayOptions = ScreenOptions &
   Pick<DemoOptions, "clients"> & {
-    /** Where the demo's session is kept, for a look at it afterwards. */
+    /** The store of the demo's session, which can be inspected afterwards. */
     readonly store: Store
     readonly version: string
     readonly now: () => number
     readonly onFault: (error: unknown) => void
   }
 
-/** Run the demo through a gateway of its own, so that its policy and window affect no other client. */
+/** Runs the demo through a gateway of its own, so that its policy and window affect no other client. */
 export async function playDemo({ store, version, now, onFault, ...shown }: PlayOptions): Promise<DemoOutcome> {
   const model = await startDemoModel()
   const holdfast = createHoldfast({ store, now, agent: "demo", guard: { guard: demoGuard() } })

@@ -30,31 +30,31 @@ import {
 import script from "./story.json" with { type: "json" }
 import { batchIn, demoRule, recalledOrder, story } from "./story.ts"
 
-/** All that a run of the demo needs. */
+/** The options of a run of the demo. */
 export type DemoOptions = ScreenOptions & {
   /** The base URL of the gateway, without a slash at the end. */
   readonly url: string
-  /** The sessions that the gateway keeps, to be looked at from outside. */
+  /** The gateway's sessions, from which figures are read. */
   readonly holdfast: Holdfast
   /** The last request that reached the model. */
   readonly sent: () => string | undefined
-  /** Sent beside the agent's own headers, such as a gateway's token. */
+  /** Headers added to the agent's own, such as a gateway's token. */
   readonly headers?: Readonly<Record<string, string>>
-  /** How real agents are pointed at the gateway, by their programs; left out if nothing listens after the demo. */
+  /** The command lines that connect real agents to the gateway, by program; missing if nothing listens after the demo. */
   readonly clients?: readonly { readonly program: string; readonly line: string }[]
 }
 
-/** The script has some twenty calls; an agent that makes more goes round in circles. */
+/** Limit on calls: the script has some twenty; more is a loop. */
 const maxCalls = 60
 
-/** Time to read a line, what someone says, and a box. */
+/** Pauses after a line, after a message, and after a box, to read them. */
 const lineMs = 400
 const speechMs = 900
 const boxMs = 2400
 
 /**
- * A made-up order desk's agent at work through the gateway, told in the terminal as it happens. The agent is a plain client; what is
- * told of compactions, rules and refusals is read from the session's log and from the requests that reached the model.
+ * Runs the agent of a fictional order desk through the gateway, and prints what happens. The agent is a plain client; the facts about
+ * compactions, rules and denied calls are read from the session's log and from the requests that reached the model.
  */
 export async function runDemo(options: DemoOptions): Promise<DemoOutcome> {
   const run = openRun(options)
@@ -73,22 +73,22 @@ const nothingSeen = {
   ...{ turns: 0, calls: 0, compactions: 0, ruleSeen: 0 },
   ...{ sentTokens: 0, largestTokens: 0, historyTokens: 0, cacheReadTokens: 0, outputTokens: 0 },
   isPinShown: false,
-  /** The call whose result had the value in it that is asked for at the end. */
+  /** The number of the call whose result had the value that is asked for at the end. */
   valueCall: 0,
 }
 
-/** A run under way: what it is shown on and asked through, and what was seen so far. */
+/** The state of a run in progress. */
 type DemoRun = {
   readonly options: DemoOptions
   readonly name: string
   readonly screen: Screen
   readonly desk: ReturnType<typeof createOrderDesk>
-  /** The agent's own, which only grows. */
+  /** The agent's own history, which only grows. */
   readonly history: AgentMessage[]
   readonly seen: typeof nothingSeen & { tooLongCall?: number }
   /** Compactions that were shown. */
   readonly told: Set<string>
-  /** The session from outside, under the name that the gateway has it by. */
+  /** The session, under the id that the gateway gave it. */
   session: Session
 }
 
@@ -128,7 +128,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 type AgentMessage = { readonly role: "user" | "assistant"; readonly content: readonly Fields[] }
 
-/** An answer of the model: its blocks, as they go back into the history, and what is in them. */
+/** A response of the model: its blocks, as they are sent back in the history, and their text and calls. */
 type AgentAnswer = {
   readonly content: readonly Fields[]
   readonly text: string
@@ -136,7 +136,7 @@ type AgentAnswer = {
   readonly usage: Usage
 }
 
-/** One model call, and all that is to be shown of it. */
+/** Makes one model call, and prints everything about it. */
 async function makeCall(run: DemoRun): Promise<AgentAnswer> {
   const { history, screen, seen, desk } = run
   const body = agentBody(history)
@@ -159,10 +159,10 @@ async function makeCall(run: DemoRun): Promise<AgentAnswer> {
 }
 
 const format = "anthropic-messages"
-/** Limits of an answer: the script's longest has some kilobytes and comes at once. */
+/** Limits of a response: the longest of the script has some kilobytes and arrives at once. */
 const limits = { timeoutMs: 60_000, maxResponseBytes: 4 * 1024 * 1024, retries: 0 }
 
-/** Ask the gateway as any client of Anthropic's API would; its session is named in one header, and that is all it knows of holdfast. */
+/** Calls the gateway like any client of Anthropic's API. Only the header with the session's name is specific to Holdfast. */
 async function askGateway(run: DemoRun, body: object): Promise<AgentAnswer> {
   const { url, headers, signal, holdfast } = run.options
   signal.throwIfAborted()
@@ -191,7 +191,7 @@ async function askGateway(run: DemoRun, body: object): Promise<AgentAnswer> {
 const none = tokens(0)
 const noUsage: Usage = { inputTokens: none, outputTokens: none, cacheReadTokens: none, cacheWriteTokens: none }
 
-/** The answer of a stream. One that is not whole is not acted on. */
+/** Collects the response of a stream; throws if it is incomplete. */
 async function collected(events: AsyncIterable<StreamEvent>): Promise<ModelResponse> {
   let state = startCollect(format)
   for await (const event of events) {
@@ -203,7 +203,7 @@ async function collected(events: AsyncIterable<StreamEvent>): Promise<ModelRespo
 
 const breakpoint = { cache_control: { type: "ephemeral" } }
 
-/** The agent's request: its whole history every time, with breakpoints behind the system part and the last block, as agents set them. */
+/** The agent's request: always its whole history, with breakpoints after the system part and the last block, as agents set them. */
 function agentBody(history: readonly AgentMessage[]): object {
   const last = history.at(-1)
   const marked = last?.content.map((block, n) => (n === last.content.length - 1 ? { ...block, ...breakpoint } : block))
@@ -217,7 +217,7 @@ function agentBody(history: readonly AgentMessage[]): object {
   }
 }
 
-/** Take down what one call took, and whether the rule stood in the request that reached the model. */
+/** Notes the usage of a call, and whether the request that reached the model contained the rule. */
 function noteCall({ seen, options }: DemoRun, usage: Usage, historyTokens: number): void {
   seen.calls++
   seen.sentTokens += usage.inputTokens
@@ -229,7 +229,7 @@ function noteCall({ seen, options }: DemoRun, usage: Usage, historyTokens: numbe
   if (findRule(options.sent(), demoRule) !== undefined) seen.ruleSeen++
 }
 
-/** The compactions that were made for this call, oldest first. */
+/** Prints the compactions that were made for this call, oldest first. */
 async function showCompactions({ session, told, seen, screen, options, history }: DemoRun): Promise<void> {
   const { checkpoints, branches } = await session.overview()
   for (const { id } of checkpoints.toReversed()) {
@@ -248,14 +248,14 @@ async function showCompactions({ session, told, seen, screen, options, history }
   }
 }
 
-/** Said once, as soon as the rule is among those that stand. */
+/** Prints once that the rule is pinned. */
 async function showPin({ session, seen, screen }: DemoRun): Promise<void> {
   if (seen.isPinShown || !(await session.pins()).some(({ text }) => text === demoRule)) return
   seen.isPinShown = true
   await screen.print(remark(`Pinned, found in your words: "${demoRule}"`, screen), speechMs)
 }
 
-/** The value of long ago, where the model is about to send it. */
+/** Prints the old value when the model is about to send it. */
 async function showRecalled({ screen, seen }: DemoRun, calls: AgentAnswer["calls"]): Promise<void> {
   const input = calls.find(({ tool }) => tool === deskTools.sendEmail)?.input
   const value = batchIn(isObject(input) ? input.body : undefined)
@@ -267,7 +267,7 @@ async function showRecalled({ screen, seen }: DemoRun, calls: AgentAnswer["calls
 
 const isInside = (address: string): boolean => /^[^@\s]+@example\.com$/i.test(address)
 
-/** What was seen in a run of the demo. Nothing in it is taken from the script: it is read from answers, requests and the log. */
+/** The facts of a run. None is taken from the script: all are read from responses, requests and the log. */
 async function factsOf({ seen, session, desk, name }: DemoRun) {
   const mails = desk.mails()
   const recalling = mails.findLast(({ to, body }) => isInside(to) && body.includes(recalledOrder))
@@ -279,13 +279,13 @@ async function factsOf({ seen, session, desk, name }: DemoRun) {
     session: name,
     ...figures,
     rule: demoRule,
-    /** The rule stood word for word in every request that reached the model. */
+    /** Every request that reached the model contained the rule verbatim. */
     ruleHeld: calls > 0 && ruleSeen === calls,
-    /** Calls that the guard kept from the agent. */
+    /** Number of calls that the guard withheld from the agent. */
     denied: judged.filter((call) => call.decision !== "allow" && call.enforced && call.approved !== true).length,
-    /** E-mails that the agent's own tool sent to an address outside; must be 0. */
+    /** Number of e-mails that the agent's own tool sent to an address outside; must be 0. */
     leaked: mails.filter(({ to }) => !isInside(to)).length,
-    /** Is the value from before the compactions, which the model used at the end, the right one? */
+    /** True if the model used the right value at the end, which was read before the compactions. */
     recalled: recalledValue === batchNumber,
     windowTokens,
     /** Share of the tokens sent to the model that was read from its (simulated) cache. */
@@ -314,10 +314,10 @@ function promisesOf({ compactions, largestTokens, historyTokens, ruleHeld, denie
   ]
 }
 
-/** In which stands whether a promise was kept. */
+/** Width of the column that says whether a promise was kept. */
 const promiseMargin = 10
 
-/** What happened, in the figures of this run; and how to go on with a real agent. */
+/** The closing lines: the figures of this run, and how to continue with a real agent. */
 function ending(outcome: DemoOutcome, clients: DemoOptions["clients"], screen: Screen): readonly string[] {
   const { bold, good, bad, width } = screen
   const { turns, calls, compactions, historyTokens, largestTokens, sentTokens, cacheReadShare, tooLongCall } = outcome
@@ -350,10 +350,10 @@ function ending(outcome: DemoOutcome, clients: DemoOptions["clients"], screen: S
   ]
 }
 
-/** In which stands the name of a client. */
+/** Width of the column with the name of a client. */
 const clientMargin = 10
 
-/** Nothing listens any more when a demo by itself has ended. */
+/** The closing lines of a demo by itself, after which no gateway listens. */
 const nextLines: readonly string[] = [
   "Your own agent, with your own login or key",
   "  holdfast wrap claude   (codex, gemini, opencode, pi, qwen, or any command)",

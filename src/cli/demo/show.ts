@@ -21,7 +21,7 @@ export type ScreenOptions = {
 
 export type Screen = ReturnType<typeof createScreen>
 
-/** Where the demo is shown: lines one after the other, so that a file or a log will do as well as a terminal. */
+/** Creates the output of the demo: lines one after the other, so that it also works in a file or a log. */
 export function createScreen({ write, colour, columns, pace, signal }: ScreenOptions) {
   const { width, bold, dim } = createPaper({ columns: Math.floor(columns), hasColour: colour })
   return {
@@ -30,7 +30,7 @@ export function createScreen({ write, colour, columns, pace, signal }: ScreenOpt
     dim,
     good: styled(colour, 32),
     bad: styled(colour, 31),
-    /** Print lines, and leave time to look at them. */
+    /** Prints lines, and pauses for reading. */
     print: async (lines: readonly string[], pauseMs = 0): Promise<void> => {
       signal.throwIfAborted()
       if (lines.length > 0) await write(`${lines.join("\n")}\n`)
@@ -41,18 +41,18 @@ export function createScreen({ write, colour, columns, pace, signal }: ScreenOpt
 
 type Style = (text: string) => string
 
-/** A text of unknown origin on lines no longer than a width, the first of them behind a label. */
+/** Wraps a text of unknown origin to a width, with a label before the first line. */
 export function labelled(label: string, text: string, width: number, style: Style = (plain) => plain) {
   const lines = wrap(sentenceOf(text), width - label.length)
   return lines.map((line, n) => `${n === 0 ? style(label) : " ".repeat(label.length)}${line}`)
 }
 
-/** A name in the margin, and what is said under it. */
+/** A row of a box: a label in the margin, and its text. */
 type ScreenRow = readonly [label: string, text: string]
 
 const rowMargin = 11
 
-/** A box for what is worth a look. */
+/** Draws a box with a title. */
 export function box(
   title: string,
   rows: readonly ScreenRow[],
@@ -70,15 +70,15 @@ export function box(
 
 const barWidth = 22
 const indent = 5
-/** All columns but the one that says what was done: the call's number, the bar, tokens and cache, and the gaps. */
+/** Width of all columns except that of the action: the call's number, the bar, tokens and cache, and the gaps. */
 const besides = indent + 2 + barWidth + 2 + 6 + 2 + 5
 
 export const percent = (share: number): string => `${Math.round(share * 100)} %`
 
-/** The signs of a bar, which tell its pieces apart without colour. */
+/** The characters of a bar, which distinguish its pieces without colour. */
 const barSigns = { cached: "█", fresh: "▒", free: "·" } as const
 
-/** The names of the columns, and what the signs of the bars mean. */
+/** The names of the columns, and the legend of the bars. */
 export function columnHeads(windowTokens: number, { width, dim }: Screen): readonly string[] {
   const { cached, fresh, free } = barSigns
   const legend = `Each bar is the window of ${number(windowTokens)} tokens: ${cached} read from the cache, ${fresh} new, ${free} free.`
@@ -88,7 +88,7 @@ export function columnHeads(windowTokens: number, { width, dim }: Screen): reado
   return [...wrap(legend, width), heads].map(dim)
 }
 
-/** What one line tells of a call. */
+/** The content of the line about a call. */
 type ShownCall = {
   readonly call: number
   readonly calls: readonly Pick<ToolCallPart, "tool" | "input">[]
@@ -97,7 +97,7 @@ type ShownCall = {
   readonly withheld?: string | undefined
 }
 
-/** One call on one line: what the model does, what it was sent, and how much of that its cache had. */
+/** One call on one line: what the model does, the size of its context, and the share read from its cache. */
 export function callLine({ call, calls, usage, windowTokens, withheld }: ShownCall, screen: Screen): string {
   const { inputTokens, cacheReadTokens } = usage
   const did = [
@@ -120,11 +120,11 @@ const subject = (input: unknown): string => {
   return typeof first === "string" ? first : ""
 }
 
-/** Something to notice about the call above. */
+/** A remark about the call above. */
 export const remark = (text: string, { width, bold }: Screen): readonly string[] =>
   wrap(sentenceOf(text), width - indent).map((line) => `${" ".repeat(indent)}${bold(line)}`)
 
-/** What a request takes of the window: read from the cache, new, and free. */
+/** The use of the window by a request. */
 type ContextUse = { readonly tokens: number; readonly cacheReadTokens: number; readonly windowTokens: number }
 
 /** The pieces of a bar of fixed width; anything above zero gets at least one character. */
@@ -139,14 +139,14 @@ export function contextBar({ tokens, cacheReadTokens, windowTokens }: ContextUse
   }
 }
 
-/** A compaction as the log has it, and what could be seen of it in the request that went out. */
+/** A compaction from the log, and facts about the request that was sent. */
 type ShownCompaction = {
   readonly title: string
   readonly body: CheckpointBody
   readonly rule: string
-  /** Where the rule stands in the request word for word. */
+  /** The place in the request that contains the rule verbatim. */
   readonly place: string | undefined
-  /** Do the user's latest words stand in the request verbatim? */
+  /** True if the request contains the user's latest words verbatim. */
   readonly latestWhole: boolean
   /** An exact value, of which the digest may have a line. */
   readonly value: string
@@ -154,7 +154,7 @@ type ShownCompaction = {
   readonly logMessages: number
 }
 
-/** The box of a compaction: before and after, what became of the messages, why, and the rule as it stands in the request. */
+/** The box of a compaction: the reason, the sizes, what was done to the messages, and the place of the rule in the request. */
 export function compactionBox(shown: ShownCompaction, screen: Pick<Screen, "width" | "bold" | "dim">) {
   const { title, body, rule, place, latestWhole, agentMessages, logMessages } = shown
   const kept = body.items.filter((item) => item.type === "shown")
@@ -187,7 +187,7 @@ export function compactionBox(shown: ShownCompaction, screen: Pick<Screen, "widt
 
 const rowIf = (isShown: boolean, ...row: ScreenRow): readonly ScreenRow[] => (isShown ? [row] : [])
 
-/** How full it was when the plan was made, whichever way its tokens were counted; or that the model had refused the request. */
+/** The reason for a compaction: how full the context was when the plan was made, or that the model had refused the request. */
 function whyOf(body: CheckpointBody): string {
   const { plan, sizes } = eventsOfTrace(body).find(({ type }) => type === "plan-made") ?? {}
   const reasons = isObject(plan) && Array.isArray(plan.reasons) ? plan.reasons.filter(isObject) : []
@@ -214,11 +214,11 @@ function digestRows({ body, value }: ShownCompaction): readonly ScreenRow[] {
   ]
 }
 
-/** What the agent got in place of a call, as the guard wrote it. */
-type Withheld = { readonly tool: string; readonly rule: string; readonly met: string }
+/** The guard's text that replaces a withheld call, parsed. */
+type WithheldCall = { readonly tool: string; readonly rule: string; readonly met: string }
 
-/** Read the guard's words in an answer; nothing if no call was withheld. */
-export function readWithheld(answer: string): Withheld | undefined {
+/** Parses the guard's text in a response; undefined if no call was withheld. */
+export function readWithheld(answer: string): WithheldCall | undefined {
   const words =
     /\[Withheld by policy: "([\w.-]{1,100})" was not run, by [^:]{1,40} rule: (.{1,2000}?)(?: \((?:the call has )?(.{1,500}?)\))?\. /s.exec(
       answer,
@@ -226,9 +226,9 @@ export function readWithheld(answer: string): Withheld | undefined {
   return words === null ? undefined : { tool: words[1] ?? "a tool", rule: `${words[2] ?? ""}.`, met: words[3] ?? "" }
 }
 
-/** The box of a call that was withheld: what talked the model into it, what the policy says, and what became of it. */
+/** The box of a withheld call: the injection that caused it, the policy, and what happened instead. */
 export function deniedBox(
-  { tool, rule, met }: Withheld,
+  { tool, rule, met }: WithheldCall,
   { planted, mails, others }: { readonly planted: string; readonly mails: number; readonly others: readonly string[] },
   screen: Screen,
 ): readonly string[] {
@@ -247,7 +247,7 @@ export function deniedBox(
   return box("a call withheld by policy", rows, screen)
 }
 
-/** Where a rule stands, word for word, in the texts of a request: its system part first, then its messages in order. */
+/** The first place of a request that contains a rule verbatim: its system part, or one of its messages. */
 export function findRule(body: string | undefined, rule: string): string | undefined {
   const request = body === undefined ? undefined : tryParse(body)
   if (!isObject(request)) return undefined

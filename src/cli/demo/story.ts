@@ -2,12 +2,12 @@ import script from "./story.json" with { type: "json" }
 
 export type ScriptedCall = { readonly tool: string; readonly input: Readonly<Record<string, unknown>> }
 
-/** One answer of the scripted model: what it says and calls, by the text of the request that it is shown. */
+/** One response of the scripted model, computed from the text of the request. */
 export type Step = { readonly id: string; readonly answer: (shown: string) => ScriptedAnswer }
 
 type ScriptedAnswer = { readonly text?: string | undefined; readonly calls?: readonly ScriptedCall[] | undefined }
 
-/** A step in the script. `ifWithheld` and `ifBatchSeen` say what it is instead, where the request shows that. */
+/** A step in the script. `ifWithheld` and `ifBatchSeen` replace it if the request contains a withheld call or the batch number. */
 type ScriptStep = ScriptedAnswer & {
   readonly ifWithheld?: string | undefined
   readonly ifBatchSeen?: ScriptedCall | undefined
@@ -16,10 +16,10 @@ type ScriptStep = ScriptedAnswer & {
 /** The rule of the story, as the user says it in the first turn. */
 export const demoRule = script.rule
 
-/** Whose batch number is asked for at the end. */
+/** The order whose batch number is asked for at the end. */
 export const recalledOrder = script.order
 
-/** A batch number in a text, as the roastery writes them; the value itself stands in the order's file and nowhere in the script. */
+/** The batch number in a text. The value itself is only in the order's file, and not in the script. */
 export const batchIn = (text: unknown): string | undefined =>
   typeof text === "string" ? /\bLOT-[A-Z0-9-]{4,40}/.exec(text)?.[0] : undefined
 
@@ -33,7 +33,7 @@ function answerOf({ ifWithheld, ifBatchSeen, ...said }: ScriptStep, shown: strin
 
 let steps = 0
 
-/** A night at an order desk, made up: six turns, some twenty calls, more text than the model's window holds. */
+/** A fictional night at an order desk: six turns, some twenty calls, more text than fits the model's window. */
 export const story = script.turns.map((turn) => ({
   says: turn.says,
   steps: turn.steps.map((step: ScriptStep): Step => {

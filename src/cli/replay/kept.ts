@@ -3,15 +3,15 @@ import { type Message, type Transcript, textOf } from "../../message/message.ts"
 import { sumOf } from "../../message/present.ts"
 import { ownWords } from "../../rules/own-words.ts"
 
-/** Lengths of values that are compared whole; of a longer argument only the names in it are compared. */
+/** Limits on the length of values that are compared whole; of a longer argument only the names in it are compared. */
 const minLength = 4
 const maxLength = 120
 
-/** Paths, e-mails and ids inside a longer argument; a call in code such as `r.json()` is none, nor are the escapes of a pattern (`\n\s`). */
+/** Matches paths, e-mails and ids inside a longer argument, but not calls in code (`r.json()`) or the escapes of a pattern (`\n\s`). */
 const pathsAndIds =
   /[\w.+%-]+@[\w-]+(?:\.[\w-]+)+|[A-Za-z]:(?:[\\/][\w.@+$~-]+){2,}|(?:~|\.{1,2})?(?:\/[\w.@+$~-]+){2,}|[\w.@-]+(?:\/[\w.@+$~-]+)+|[\w-]*[A-Za-z_][\w-]*\.[A-Za-z]{1,5}\b(?!\()|\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9][\w-]{3,}\b/g
 
-/** The exact values that a message's tool calls pass on: each with the tool that gets it. */
+/** The exact values in the arguments of a message's tool calls, each with its tool. */
 export function valuesPassed({ parts }: Message): ReadonlyMap<string, string> {
   const passed = new Map<string, string>()
   for (const part of parts)
@@ -19,7 +19,7 @@ export function valuesPassed({ parts }: Message): ReadonlyMap<string, string> {
   return passed
 }
 
-/** What a message says, and what its calls pass on without the escapes of JSON. */
+/** The text of a message, with the argument values of its calls without JSON escapes. */
 export const saidIn = ({ parts }: Message): string =>
   parts
     .flatMap((part) => (part.type === "tool-call" ? [textOf(part), ...leavesOf(part.input)] : [textOf(part)]))
@@ -40,10 +40,10 @@ function leavesOf(input: unknown): readonly string[] {
   return typeof input === "object" && input !== null ? Object.values(input).flatMap(leavesOf) : []
 }
 
-/** A shorter sentence ("yes", "go on") is in any text by chance. */
+/** Minimum length of a sentence: a shorter one ("yes", "go on") is in any text by chance. */
 const minSentenceLength = 12
 
-/** The user's own sentences, pastes left out, each with its white space collapsed. */
+/** The user's own sentences, without pasted text, each with its white space collapsed. */
 export function userSentences(messages: Transcript, isTyped: (message: Message) => boolean): readonly string[] {
   const texts = messages
     .filter((message) => message.role === "user" && isTyped(message))
@@ -64,5 +64,5 @@ export function shareKept(texts: readonly string[], context: string): number | u
   return whole === 0 ? undefined : kept / whole
 }
 
-/** Collapse white space, so that texts compare equal however they are wrapped. */
+/** Collapses white space, so that texts compare equal however they are wrapped. */
 export const collapseSpace = (text: string): string => text.replace(/\s+/g, " ").trim()

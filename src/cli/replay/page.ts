@@ -14,7 +14,7 @@ import {
   spentSoFar,
 } from "./report.ts"
 
-/** A text of unknown origin inside HTML, as text or as the value of an attribute. */
+/** Escapes a text of unknown origin for HTML, as text or as the value of an attribute. */
 const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`).replace(/[\u202a-\u202e\u2066-\u2069]/g, "\uFFFD")
 
@@ -42,7 +42,7 @@ ul { margin: .3rem 0; padding-left: 1.2rem } a { color: inherit }
 @media (max-width: 40rem) { section { padding: .8rem } table { font-size: .8rem } th, td { padding-right: .5rem; white-space: normal } }
 `
 
-/** No script runs in it and nothing is loaded: what a transcript says cannot change that. */
+/** Content security policy: the page runs no script and loads nothing, whatever a transcript contains. */
 const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
 /** The report as one file that opens anywhere, offline. */
@@ -119,7 +119,7 @@ ${compactions.length === 0 ? `<p class="small soft">Nothing had to be compacted 
 </section>`
 }
 
-/** What came of it, in a sentence. */
+/** The result in a sentence. */
 function verdict({ compactions, totals, rules, modelKnown, turns }: Replay): string {
   const { none, truncate, holdfast } = totals
   const kept =
@@ -136,7 +136,7 @@ function verdict({ compactions, totals, rules, modelKnown, turns }: Replay): str
   return `${count(compactions.length, "compaction")} kept it in the window.${cost}${whole}.${kept}`
 }
 
-/** So many of the messages that were left out are named. */
+/** Limit on the left-out messages that are listed. */
 const maxNamed = 200
 
 function compactionDetails(compaction: ReplayCompaction): string {
@@ -154,7 +154,7 @@ ${dropped.length === 0 ? "" : `<details><summary class="small">Messages left out
 </details>`
 }
 
-/** Points of a line; more cannot be told apart at this width. */
+/** Limit on the points of a line; more cannot be distinguished at this width. */
 const maxPoints = 400
 
 function plots({ replay }: ReplayedConversation): string {
@@ -195,12 +195,12 @@ function plots({ replay }: ReplayedConversation): string {
 type Plot = {
   readonly caption: string
   readonly lines: Readonly<Record<Arm, readonly number[]>>
-  /** What stands at the upper end. */
+  /** The value at the upper end. */
   readonly top: number
   readonly words: (value: number) => string
-  /** Where compactions were, from 0 to 1. */
+  /** The positions of compactions, from 0 to 1. */
   readonly marks: readonly number[]
-  /** A level to be drawn: the window. */
+  /** A horizontal line: the window. */
   readonly limit?: number
 }
 

@@ -16,13 +16,13 @@ import { collapseSpace, saidIn, shareKept, userSentences, valuesPassed } from ".
 
 type ReplayOptions = {
   readonly model: string
-  /** The model's own unless given. */
+  /** The model's own window by default. */
   readonly windowTokens?: number
   readonly strategy?: StrategyName
   readonly onTurn?: () => void | Promise<void>
 }
 
-/** The ways a history can be sent: whole, cut at its beginning, and through a session. */
+/** The compared ways to send a history: whole, truncated at its beginning, and through a session. */
 export const arms = ["none", "truncate", "holdfast"] as const
 export type Arm = (typeof arms)[number]
 
@@ -36,19 +36,19 @@ export const byArm = <Value>(of: (arm: Arm) => Value): Record<Arm, Value> => ({
 type ArmTurn = CacheUse & {
   readonly contextTokens: number
   readonly dollars: number
-  /** The window is smaller: the provider would have refused it. */
+  /** The provider would have refused it, because it exceeds the window. */
   readonly refused?: true
 }
 
 export type ReplayTurn = {
-  /** From 1 on. */
+  /** Counted from 1. */
   readonly turn: number
-  /** How many messages of the conversation came before it. */
+  /** Number of messages of the conversation before it. */
   readonly messages: number
   readonly arms: Readonly<Record<Arm, ArmTurn>>
 }
 
-/** A message that a compaction took out of what the model sees. */
+/** A message that a compaction removed from the context. */
 type DroppedMessage = { readonly message: number; readonly role: string; readonly words: string }
 
 export type ReplayCompaction = {
@@ -56,20 +56,20 @@ export type ReplayCompaction = {
   readonly remedy: string
   readonly beforeTokens: number
   readonly afterTokens: number
-  /** Messages that are no longer shown themselves, oldest first; the digest stands for them. */
+  /** Messages that are no longer shown, oldest first; the digest replaces them. */
   readonly dropped: readonly DroppedMessage[]
-  /** Tool results that show less than before, by the reason. */
+  /** Number of shortened tool results, by reason. */
   readonly shortened: Readonly<Record<string, number>>
-  /** The message that stands for what was left out, as the model reads it. */
+  /** The message that replaces what was left out, as the model reads it. */
   readonly digest?: string
 }
 
-/** What of the conversation stands in the last context of an arm. */
-type Kept = {
-  /** Of the user's own sentences, by their length; nothing where there are none. */
+/** How much of the conversation the last context of an arm contains. */
+type KeptFigures = {
+  /** Share of the user's own sentences, by their length; missing if there are none. */
   readonly words?: number
   readonly rules: number
-  /** Of the exact values that later calls needed from before the compaction in force. */
+  /** Number of the exact values from before the compaction in force that later calls needed. */
   readonly values: number
 }
 
@@ -78,32 +78,32 @@ type ArmTotals = CacheUse & {
   readonly refusedTurns: number
   readonly firstRefused?: number
   readonly mostTokens: number
-  readonly kept: Kept
+  readonly kept: KeptFigures
 }
 
 export type Replay = {
   readonly model: string
   readonly modelKnown: boolean
-  /** Where prices and window are from, and of what day. */
+  /** The source and date of prices and window. */
   readonly pricesFrom: string
   readonly windowTokens: number
   readonly turns: readonly ReplayTurn[]
   readonly compactions: readonly ReplayCompaction[]
   readonly rules: readonly { readonly text: string; readonly channel: string; readonly state: string }[]
-  /** How many values later calls needed from before the compaction in force. */
+  /** Number of values from before the compaction in force that later calls needed. */
   readonly neededValues: number
-  /** The answers cost the same in every arm. */
+  /** Tokens and cost of the responses, which are the same in every arm. */
   readonly answerTokens: number
   readonly answerDollars: number
   readonly totals: Readonly<Record<Arm, ArmTotals>>
-  /** Why a session refused a call, in a sentence; the first of them. */
+  /** Why the session refused a call for the first time, in a sentence. */
   readonly refusal?: string
 }
 
-/** A model call of the conversation: the messages before it that are new, and the answer. */
+/** A model call of the conversation: the new messages before it, and the response. */
 type Call = { readonly from: number; readonly at: number; readonly answerEnd: number }
 
-/** Calls are where an answer begins, and after the last message if that is none. */
+/** The model calls of a conversation: before each response, and after the last message if that is not one. */
 export function callsOf(messages: Transcript): readonly Call[] {
   const calls: Call[] = []
   let from = 0
@@ -120,14 +120,14 @@ export function callsOf(messages: Transcript): readonly Call[] {
   return calls
 }
 
-/** One request as its pieces are cached, with the size that it has as a whole. */
+/** One request, split as it is cached, with its size. */
 type Prompt = {
   readonly stack: string
   readonly messages: Transcript
   readonly contextTokens: number
 }
 
-/** Everything that a run goes by, and what it has so far. */
+/** The inputs and the state of a replay. */
 type Run = {
   readonly conversation: Conversation
   readonly model: ModelInfo
@@ -139,14 +139,14 @@ type Run = {
   readonly truncation: Truncation
   readonly turns: ReplayTurn[]
   readonly compactions: ReplayCompaction[]
-  /** Where each log entry stands in the conversation. */
+  /** The index in the conversation of each log entry. */
   readonly places: Map<string, number>
   readonly needed: { count: number; readonly kept: Record<Arm, number>; readonly seen: Set<string>; cut: number }
   tally: Tally
   refusal?: string
 }
 
-/** Replay a conversation turn by turn through a session in memory, beside the same history whole and cut at its beginning. */
+/** Replays a conversation turn by turn through a session in memory, and compares it with the whole and the truncated history. */
 export async function replayConversation(
   conversation: Conversation,
   model: ModelInfo,
@@ -183,7 +183,7 @@ export async function replayConversation(
 
 type Contexts = Record<Arm, Transcript>
 
-/** One call: the history before it goes into the session, each arm makes its request, and the answer is recorded. */
+/** Replays one call: the session stores the history before it, each arm makes its request, and the response is recorded. */
 async function takeTurn(run: Run, call: Call): Promise<Contexts> {
   const { conversation, session, meter } = run
   const { messages } = conversation
@@ -227,7 +227,7 @@ async function record({ session, places }: Run, answer: Transcript, at: number, 
   for (const [n, entry] of entries.entries()) places.set(entry, at + n)
 }
 
-/** The session's own request; nothing where it refuses the call, because what has to stay does not fit. */
+/** The session's own request; undefined if it refuses the call, because required content does not fit. */
 async function prepare(run: Run): Promise<Prepared | undefined> {
   const { session, conversation } = run
   try {
@@ -239,10 +239,10 @@ async function prepare(run: Run): Promise<Prepared | undefined> {
   }
 }
 
-/** How large a truncated history may be before it is cut, and what it is cut to. */
+/** The size above which a truncated history is cut, and the size that it is cut to. */
 type Room = { readonly atTokens: number; readonly toTokens: number }
 
-/** The history cut at its beginning once it is too long, as an agent without a context layer does it. */
+/** Cuts the history at its beginning once it is too long, like an agent without a context layer. */
 type Truncation = {
   readonly shown: (
     tally: Tally,
@@ -251,7 +251,7 @@ type Truncation = {
   ) => { readonly messages: Transcript; readonly tokens: number }
 }
 
-/** Leading system messages stay, and no tool call is parted from its results. What was cut once does not come back. */
+/** Leading system messages stay, and no tool call is separated from its results. Messages that were cut do not come back. */
 function createTruncation(messages: Transcript): Truncation {
   const starts = groupTurns(messages).map(({ start }) => start)
   const firstTurn = messages.findIndex(({ role }) => role !== "system")
@@ -271,8 +271,8 @@ function createTruncation(messages: Transcript): Truncation {
 }
 
 /**
- * Truncation cuts in the turn in which the session compacts, to the size that the session came down to: the same room and the same number of
- * cache resets for both. Where the session does not compact, it cuts only what is over the window.
+ * Truncation cuts in the turn in which the session compacts, to the same size, so that both have the same room and the same number of cache
+ * resets. If the session does not compact, it cuts only what exceeds the window.
  */
 const roomOf = ({ windowTokens }: Run, prepared: Prepared | undefined): Room => {
   const isCompacted = prepared?.trace.some(({ type }) => type === "checkpoint-installed") ?? false
@@ -291,10 +291,10 @@ function armTurn(run: Run, arm: Arm, prompt: Prompt, isRefused: boolean): ArmTur
   return { contextTokens, ...use, dollars: promptDollars(run.model, use), ...(refused ? { refused } : {}) }
 }
 
-/** How a model's provider caches, whatever format the file is in. */
+/** The format whose caching matches the model's provider, whatever format the file has. */
 const cacheFormat = ({ caching }: ModelInfo): Format => (caching.breakpoints > 0 ? "anthropic-messages" : "openai-chat")
 
-/** System and tools as one piece, and each message. Breakpoints as coding agents set them: behind the stack, and at the end. */
+/** System and tools as one piece, then each message. Breakpoints as coding agents set them: after the stack, and at the end. */
 function piecesOf({ meter, contents }: Run, { stack, messages, contextTokens }: Prompt) {
   const said = messages.map((message, n) => ({
     content: contentOf(message, contents),
@@ -313,7 +313,7 @@ function contentOf(message: Message, contents: WeakMap<Message, string>): string
   return content
 }
 
-/** Characters of a message that tell which it was. */
+/** Limit on the characters shown of a message that was left out. */
 const wordsLength = 120
 
 function noteCompaction(run: Run, { trace, receipt }: Prepared, turn: number, at: number): void {
@@ -345,7 +345,7 @@ function noteCompaction(run: Run, { trace, receipt }: Prepared, turn: number, at
   run.needed.seen.clear()
 }
 
-/** Of the values that the answer's calls need from before the compaction in force, and that nothing said since: which arm still has them? */
+/** Counts the values that the response's calls need and that occur only before the compaction in force, and the arms that have them. */
 function noteValues({ conversation: { messages }, needed, contents }: Run, call: Call, contexts: Contexts): void {
   if (needed.cut === 0) return
   const asked = new Set(messages.slice(call.at, call.answerEnd).flatMap((answer) => [...valuesPassed(answer).keys()]))
@@ -360,7 +360,7 @@ function noteValues({ conversation: { messages }, needed, contents }: Run, call:
   }
 }
 
-const nothing: CacheUse = { readTokens: 0, writtenTokens: 0, uncachedTokens: 0 }
+const noUse: CacheUse = { readTokens: 0, writtenTokens: 0, uncachedTokens: 0 }
 
 async function summary(run: Run, contexts: Contexts): Promise<Replay> {
   const { conversation, model, windowTokens, meter, turns, compactions, session, needed, refusal } = run
@@ -374,7 +374,7 @@ async function summary(run: Run, contexts: Contexts): Promise<Replay> {
   const totalsOf = (arm: Arm): ArmTotals => {
     const text = collapseSpace([stack, ...contexts[arm].map(saidIn)].join("\n"))
     const standing = rules.filter(({ text: rule }) => text.includes(collapseSpace(rule))).length
-    const kept: Kept = {
+    const kept: KeptFigures = {
       rules: standing,
       values: needed.kept[arm],
       ...present({ words: shareKept(sentences, text) }),
@@ -403,7 +403,7 @@ function armSums(turns: readonly ArmTurn[]): Omit<ArmTotals, "kept"> {
       uncachedTokens: sum.uncachedTokens + uncachedTokens,
       dollars: sum.dollars + dollars,
     }),
-    { ...nothing, dollars: 0 },
+    { ...noUse, dollars: 0 },
   )
   return {
     ...sums,
@@ -413,7 +413,7 @@ function armSums(turns: readonly ArmTurn[]): Omit<ArmTotals, "kept"> {
   }
 }
 
-/** The model to replay on where a file names none: one that agents of its format use. */
+/** The model to replay with if a file names none: one that agents of its format use. */
 export const usualModels: Readonly<Record<Format, string>> = {
   "anthropic-messages": "claude-sonnet-4-5",
   "openai-chat": "gpt-5.4",

@@ -5,23 +5,23 @@ import { type Arm, byArm, type Replay, type ReplayCompaction, type ReplayTurn } 
 export type ReplayedConversation = {
   readonly file: string
   readonly kind: string
-  /** Which conversation of the file, from 0 on. */
+  /** The index of the conversation in the file, from 0. */
   readonly index: number
   readonly id?: string
-  /** Its title, or the first words that the user said. */
+  /** Its title, or the first words of the user. */
   readonly title: string
   readonly modelAssumed: boolean
-  /** Compactions that the client itself did back then. Their summaries are left out: what was really said is replayed. */
+  /** Number of compactions by the client itself. Their summaries are left out, and the original messages are replayed. */
   readonly ownCompactions: number
   readonly replay: Replay
 }
 
-/** Everything that one `holdfast replay` found out. */
+/** The result of one `holdfast replay`. */
 export type ReplayReport = {
   readonly conversations: readonly ReplayedConversation[]
-  /** Files below a folder that are no transcripts, and why. */
+  /** Files in a folder that are not transcripts, and why. */
   readonly skipped: readonly { readonly file: string; readonly reason: string }[]
-  /** Files that were not looked at, because there are more than asked for. */
+  /** Number of files that were not read, because of the limit. */
   readonly notRead: number
   readonly strategy: string
 }
@@ -40,18 +40,18 @@ export const money = (dollars: number): string =>
 
 export const shareWords = (share: number): string => `${Math.round(100 * share)} %`
 
-/** Millions and thousands in few digits: 21.2M, 350k, 812. */
+/** A token count in few digits: 21.2M, 350k, 812. */
 export function shortTokens(tokens: number): string {
   if (tokens >= 1_000_000) return `${(tokens / 1_000_000).toFixed(tokens >= 100_000_000 ? 0 : 1)}M`
   return tokens >= 10_000 ? `${Math.round(tokens / 1000)}k` : number(tokens)
 }
 
-/** One figure of a replay, for each way to send the history. */
+/** One figure of a replay, for each arm. */
 type FigureRow = { readonly label: string; readonly cells: Readonly<Record<Arm, string>> }
 
 const rowOf = (label: string, cell: (arm: Arm) => string): FigureRow => ({ label, cells: byArm(cell) })
 
-/** The figures of one conversation, side by side. Prices that nobody knows are told as proportions of the whole history's. */
+/** The figures of one conversation, side by side. If the prices are unknown, costs are proportions of the whole history's. */
 export function figureRows(replay: Replay): readonly FigureRow[] {
   const { totals, compactions, rules, neededValues, turns, modelKnown } = replay
   const sent = (arm: Arm): number => totals[arm].readTokens + totals[arm].writtenTokens + totals[arm].uncachedTokens
@@ -81,7 +81,7 @@ export function figureRows(replay: Replay): readonly FigureRow[] {
   ]
 }
 
-/** What the figures mean, once for every report. */
+/** The meaning of the figures, once for every report. */
 export const legend: readonly string[] = [
   "Whole history: every message goes out every time. Truncated: whenever the session compacts, the oldest turns are cut away instead, down to the same size. Holdfast: the session's own requests.",
   "Costs are estimates: the model table's prices, and a simulated prompt cache that never runs out. A turn over the window counts as what it would have cost. No provider was asked, and nothing was sent anywhere.",
@@ -91,7 +91,7 @@ export const legend: readonly string[] = [
 export const shortenedIn = ({ shortened }: ReplayCompaction): number =>
   sumOf(Object.values(shortened), (times) => times)
 
-/** Values of the turns in no more steps than there is room for: of each range of turns the largest. */
+/** Reduces a series to at most `most` values: the largest of each range. */
 export function sampled(figures: readonly number[], most: number): readonly number[] {
   const steps = Math.min(most, figures.length)
   return Array.from({ length: steps }, (_, step) => {

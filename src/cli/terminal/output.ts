@@ -1,10 +1,10 @@
 import { Worker } from "node:worker_threads"
 import { clipText } from "../../language/cut-text.ts"
 
-/** Control characters, those that turn the reading direction, lone surrogates: what a tool wrote must not move a reader's cursor. */
+/** Matches control characters, direction marks and lone surrogates: output of a tool must not control the terminal. */
 const acting = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]/gu
 
-/** A text of unknown origin, safe to print; line breaks stay. */
+/** Makes a text of unknown origin safe to print; line breaks stay. */
 export const printable = (text: string): string =>
   text
     .replace(/\r\n?/g, "\n")
@@ -18,7 +18,7 @@ export const jsonLine = (value: unknown): string => `${escapeActing(JSON.stringi
 export const escapeActing = (json: string): string =>
   json.replace(acting, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
-/** Text that may contain words of unknown origin, safe to print, on one line. */
+/** Makes a text of unknown origin safe to print, on one line. */
 export const sentenceOf = (text: string): string => printable(text).replace(/\s+/g, " ").trim()
 
 /** Limit on the characters read to make one line. */
@@ -29,7 +29,7 @@ export function clip(text: string, width: number): string {
   return clipText(line, width)
 }
 
-/** Lines no longer than a width, broken between words where that is possible. */
+/** Wraps a text to lines no longer than a width, between words if possible. */
 export function wrap(text: string, width: number): readonly string[] {
   return printable(text)
     .split("\n")
@@ -84,13 +84,13 @@ export type Paper = {
   readonly dim: (text: string) => string
 }
 
-/** Bounds on the width: narrower, bars are useless; wider, lines are hard to read. */
-const leastWidth = 60
+/** Minimum and maximum width: narrower, bars are useless; wider, lines are hard to read. */
+const minWidth = 60
 
-const mostWidth = 100
+const maxWidth = 100
 
 /** The width for a file or a pipe. */
-const usualWidth = 96
+const defaultWidth = 96
 
 /** Writes a text in a style of the terminal, by its ANSI code, or plain. */
 export const styled =
@@ -100,7 +100,7 @@ export const styled =
 
 /** The output settings of a sink, with colour only if its terminal supports it. */
 export function createPaper({ columns, hasColour }: Pick<Sink, "columns" | "hasColour">): Paper {
-  const width = Math.min(mostWidth, Math.max(leastWidth, (columns ?? usualWidth) - 1))
+  const width = Math.min(maxWidth, Math.max(minWidth, (columns ?? defaultWidth) - 1))
   const tableWidth = columns === undefined ? Number.POSITIVE_INFINITY : width
   return { width, tableWidth, bold: styled(hasColour, 1), dim: styled(hasColour, 2) }
 }
@@ -118,7 +118,7 @@ export const moment = (atMs: number): string =>
 /** The largest time of a JavaScript Date. */
 const latestMs = 8.64e15
 
-/** The margin of a paragraph, in which its name stands. */
+/** Width of the margin of a paragraph, which has its label. */
 export const indent = 11
 
 export function paragraph(label: string, text: string, { width, bold }: Paper): readonly string[] {
@@ -126,7 +126,7 @@ export function paragraph(label: string, text: string, { width, bold }: Paper): 
   return wrap(text, width - indent).map((line, n) => `${n === 0 ? bold(label.padEnd(indent)) : margin}${line}`)
 }
 
-/** Several paragraphs under one name. */
+/** Several paragraphs under one label. */
 export const paragraphs = (label: string, texts: readonly string[], paper: Paper): readonly string[] =>
   texts.flatMap((text, n) => paragraph(n === 0 ? label : "", text, paper))
 
@@ -139,10 +139,10 @@ type SetColumn = {
 
 export const right = (title: string): SetColumn => ({ title, align: "right" })
 
-/** Between two columns. */
+/** The gap between two columns. */
 const gap = "  "
 
-const leastColumn = 16
+const minColumn = 16
 
 /** A table whose columns are as wide as their content. Only columns with `fit` shrink, so that names can be copied whole. */
 export function table(
@@ -158,7 +158,7 @@ export function table(
   const over = needed.reduce((sum, wide) => sum + wide + gap.length, -gap.length) - tableWidth
   const widths = columns.map(({ fit }, n) => {
     const wide = needed[n] ?? 0
-    return fit === undefined || over <= 0 ? wide : Math.min(wide, Math.max(leastColumn, wide - over))
+    return fit === undefined || over <= 0 ? wide : Math.min(wide, Math.max(minColumn, wide - over))
   })
   const line = (row: readonly string[]): string =>
     row
@@ -193,7 +193,7 @@ const tick = () => {
 setTimeout(() => { tick(); setInterval(tick, 1000) }, ${quietMs})
 `
 
-/** Show a line on the terminal once something takes more than two seconds. The returned function removes it. */
+/** Shows a line on the terminal once something takes more than two seconds. The returned function removes it. */
 export function startProgress(isSilent: boolean, stderr: Sink): () => Promise<void> {
   if (isSilent || !stderr.isTerminal) return async () => {}
   const worker = new Worker(ticking, { eval: true })
@@ -206,7 +206,7 @@ export function startProgress(isSilent: boolean, stderr: Sink): () => Promise<vo
   }
 }
 
-/** An output stream. `write` resolves when the text is handed over; a closed pipe is no error. */
+/** An output stream. `write` resolves when the text is handed over; a closed pipe is not an error. */
 export type Sink = {
   readonly write: (text: string) => Promise<void>
   readonly isTerminal: boolean

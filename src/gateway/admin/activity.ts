@@ -5,10 +5,10 @@ import { isObject } from "../../wire/json.ts"
 import type { AdminDeps } from "./admin-deps.ts"
 import type { StatusAnswer, ToldProblem, WindowMarks } from "./answers.ts"
 import { exchangeName } from "./exchange-routes.ts"
-import { tellProblem } from "./refusal.ts"
+import { describeProblem } from "./refusal.ts"
 import type { Replicas } from "./replicas.ts"
 
-/** What this process and its replicas saw of a session and no log says. */
+/** What this process and its replicas know of a session besides its log. */
 export type SessionActivity = {
   /** Model calls in progress. */
   readonly inFlight: number
@@ -18,16 +18,16 @@ export type SessionActivity = {
   readonly project?: string
   /** The window of the last request. */
   readonly window?: WindowMarks
-  /** The store does not have all of it, and what it said. */
+  /** The store's problem, if it does not have all entries of the session. */
   readonly unsaved?: ToldProblem
 }
 
 type Sources = Pick<AdminDeps, "holdfast" | "recentExchanges" | "now"> & { readonly replicas: Replicas }
 
-/** Limit on sessions; a gateway keeps fewer in memory. */
+/** Limit on sessions and calls remembered; a gateway keeps fewer sessions in memory. */
 const maxSessions = 10_000
 
-/** A replica that was killed does not say that its calls ended. */
+/** Time after which a call of another replica no longer counts as in progress: a killed replica does not report that its calls ended. */
 const longestMs = 10 * 60_000
 
 function windowIn(receipt: unknown): WindowMarks | undefined {
@@ -39,39 +39,39 @@ function windowIn(receipt: unknown): WindowMarks | undefined {
 
 export type Activity = ReturnType<typeof watchActivity>
 
-/** Keeps in mind who calls, what is on its way, and which sessions wait for the store. */
+/** Keeps track of clients, calls in progress, and sessions with entries that the store does not have. */
 export function watchActivity({ holdfast, recentExchanges, replicas, now }: Sources) {
-  const heard = new Map<string, Pick<SessionActivity, "client" | "project" | "window">>()
-  const begun = new Map<string, string>()
-  const elsewhere = new Map<string, { readonly session: string; readonly atMs: number }>()
+  const details = new Map<string, Pick<SessionActivity, "client" | "project" | "window">>()
+  const callsHere = new Map<string, string>()
+  const callsElsewhere = new Map<string, { readonly session: string; readonly atMs: number }>()
   const unsaved = new Map<string, Problem>()
-  const hear = (session: string, { client, project, receipt }: Readonly<Record<string, unknown>>): void => {
-    const before = heard.get(session)
+  const noteDetails = (session: string, { client, project, receipt }: Readonly<Record<string, unknown>>): void => {
+    const before = details.get(session)
     const window = receipt === undefined ? undefined : windowIn(receipt)
     const told = {
       ...(typeof client === "string" ? { client } : {}),
       ...(before?.project === undefined && typeof project === "string" ? { project } : {}),
       ...(window === undefined ? {} : { window }),
     }
-    setNewest(heard, session, { ...before, ...told }, maxSessions)
+    setNewest(details, session, { ...before, ...told }, maxSessions)
   }
   replicas.subscribe(({ atMs, name, session, value }) => {
     const { id, type } = value
     if (typeof id !== "string" || (type !== "exchange-begun" && name !== exchangeName)) return
-    if (name === exchangeName) elsewhere.delete(id)
+    if (name === exchangeName) callsElsewhere.delete(id)
     if (session === undefined) return
-    if (type === "exchange-begun") setNewest(elsewhere, id, { session, atMs }, maxSessions)
-    hear(session, value)
+    if (type === "exchange-begun") setNewest(callsElsewhere, id, { session, atMs }, maxSessions)
+    noteDetails(session, value)
   })
   const stops = [
     recentExchanges.subscribeBegun((call) => {
       if (call.session === undefined) return
-      setNewest(begun, call.id, call.session, maxSessions)
-      hear(call.session, call)
+      setNewest(callsHere, call.id, call.session, maxSessions)
+      noteDetails(call.session, call)
     }),
     recentExchanges.subscribe((record) => {
-      begun.delete(record.id)
-      if (record.session !== undefined) hear(record.session, record)
+      callsHere.delete(record.id)
+      if (record.session !== undefined) noteDetails(record.session, record)
     }),
     holdfast.subscribe((event) => {
       if (event.type === "durability-restored") unsaved.delete(event.session)
@@ -81,17 +81,19 @@ export function watchActivity({ holdfast, recentExchanges, replicas, now }: Sour
   return {
     of: (session: string): SessionActivity => {
       const problem = unsaved.get(session)
-      const others = [...elsewhere.values()].filter((one) => one.session === session && now() - one.atMs < longestMs)
-      const inFlight = [...begun.values()].filter((one) => one === session).length + others.length
-      return { inFlight, ...heard.get(session), ...present({ unsaved: problem && tellProblem(problem) }) }
+      const others = [...callsElsewhere.values()].filter(
+        (one) => one.session === session && now() - one.atMs < longestMs,
+      )
+      const inFlight = [...callsHere.values()].filter((one) => one === session).length + others.length
+      return { inFlight, ...details.get(session), ...present({ unsaved: problem && describeProblem(problem) }) }
     },
-    /** How many sessions have something that the store does not, and what the store said last. */
+    /** The number of sessions with entries that the store does not have, and the store's last problem. */
     durability: (): StatusAnswer["durability"] => {
       const problem = [...unsaved.values()].at(-1)
       return {
         durable: unsaved.size === 0,
         sessions: unsaved.size,
-        ...present({ problem: problem && tellProblem(problem) }),
+        ...present({ problem: problem && describeProblem(problem) }),
       }
     },
     stop: (): void => {

@@ -14,7 +14,7 @@ export type AdminDeps = AdminOptions &
   Partial<Pick<GatewayOptions, "askTimeoutMs" | "onFault">> & {
     readonly recentExchanges: RecentExchanges
     readonly approvals: Approvals
-    /** What only the gateway knows. `closing`: it accepts no more requests. */
+    /** The state of the gateway. `closing`: it accepts no more requests. */
     readonly status: () => Pick<StatusAnswer, "requestsInFlight" | "closing" | "startedMs">
     /** Interval of keep-alive comments in event streams. */
     readonly keepAliveMs?: number
@@ -22,10 +22,10 @@ export type AdminDeps = AdminOptions &
     readonly newId?: () => string
   }
 
-/** What a route answers: an object goes out as JSON, a response as it is. */
+/** Handles a route: an object is sent as JSON, a response unchanged. */
 type Answer = (c: Context) => object | Promise<object>
 
-/** Serve one method at a path, and refuse the others. HEAD must not be served as GET: it would leave an unread stream behind. */
+/** Serves one method at a path, and refuses the others. HEAD must not be served as GET: it would leave an unread stream behind. */
 export function addRoute(app: Hono, method: "GET" | "POST", path: string, answer: Answer): void {
   app.on(method, path, async (c) => {
     const answered = c.req.method === method ? await answer(c) : refuseMethod(method)
@@ -73,7 +73,7 @@ export function readNumber(
   return value
 }
 
-/** How many of a list are asked for; the default and the maximum are those of the page. */
+/** The `limit` parameter of a list, with the default and maximum of its page. */
 export const readLimit = (c: Context, page: { readonly usual: number; readonly most: number }): number =>
   readNumber(c, "limit", page.usual, { least: 1, most: page.most })
 

@@ -14,7 +14,7 @@ import { addExchangeRoutes, exchangeLine, exchangeName, sharedExchange } from ".
 import { addInspectionRoutes, summarize } from "./inspection-routes.ts"
 import links from "./links.json" with { type: "json" }
 import { addOperatorRoutes } from "./operator-routes.ts"
-import { refusalResponse, refusals, refuseError, tellProblem } from "./refusal.ts"
+import { describeProblem, refusalResponse, refusals, refuseError } from "./refusal.ts"
 import { joinReplicas, type Replicas } from "./replicas.ts"
 import { createProfiles } from "./session-profile.ts"
 import { addSessionRoutes, createFind } from "./session-routes.ts"
@@ -24,18 +24,18 @@ import { addChangeRoutes, cookieIn, createSignIns, proofHeader, type SignIn, typ
 export type Admin = ((request: Request) => Promise<Response>) & { readonly close: () => void }
 
 /** Shorter than the idle timeout of proxies. */
-const usualKeepAliveMs = 15_000
+const defaultKeepAliveMs = 15_000
 
 const randomName = (): string => randomBytes(6).toString("hex")
 
-/** Create the admin API. It changes something only by a signed command. The server checks the Host header before. */
+/** Creates the admin API. It changes something only by a signed command. The server checks the Host header before. */
 export function createAdmin(deps: AdminDeps): Admin {
   const feed = createFeed((deps.newId ?? randomName)())
   const { store, operator, onFault } = deps
-  // Without a token nobody can look at this gateway, so it tells other replicas nothing.
+  // Without a token the admin API is off, so no events are exchanged with other replicas.
   const replicas = joinReplicas({ events: deps.token ? store.events : undefined, ...present({ operator, onFault }) })
   const activity = watchActivity({ ...deps, replicas })
-  const streams = createEventStreams(feed, deps.keepAliveMs ?? usualKeepAliveMs)
+  const streams = createEventStreams(feed, deps.keepAliveMs ?? defaultKeepAliveMs)
   const stopHearing = publishEvents({ ...deps, replicas }, feed)
   const signIns = createSignIns(deps.now)
   const signedIn = new WeakMap<Request, SignIn>()
@@ -62,7 +62,7 @@ export function createAdmin(deps: AdminDeps): Admin {
     return found && { source: found.source, line: found.line }
   }
   const desk = openApprovalDesk({ ...deps, profiles, replicas, placeOf })
-  addRoute(app, "GET", "/admin/status", () => tellStatus(deps, activity, streams, desk))
+  addRoute(app, "GET", "/admin/status", () => describeStatus(deps, activity, streams, desk))
   addSessionRoutes(app, { ...deps, find, summarize: (row) => summarize(inspection, row) })
   addInspectionRoutes(app, inspection)
   addChangeRoutes(app, { signIns, find, signedInOf: (c) => signedIn.get(c.req.raw) })
@@ -81,7 +81,7 @@ export function createAdmin(deps: AdminDeps): Admin {
   return Object.assign(async (request: Request): Promise<Response> => app.fetch(request), { close })
 }
 
-function tellStatus(deps: AdminDeps, activity: Activity, streams: EventStreams, desk: ApprovalDesk): StatusAnswer {
+function describeStatus(deps: AdminDeps, activity: Activity, streams: EventStreams, desk: ApprovalDesk): StatusAnswer {
   const { status, store, operator, version, now } = deps
   const { requestsInFlight, closing, startedMs } = status()
   const nowMs = now()
@@ -98,7 +98,7 @@ function tellStatus(deps: AdminDeps, activity: Activity, streams: EventStreams, 
     operator:
       operator === undefined
         ? null
-        : { audience: operator.audience, ...present({ problem: problem && tellProblem(problem) }) },
+        : { audience: operator.audience, ...present({ problem: problem && describeProblem(problem) }) },
     approvals: desk.count(),
     streams: streams.count(),
   }
@@ -125,7 +125,7 @@ const preflight = {
 const signInPath = "/admin/sign-in"
 
 /**
- * Refuse requests from pages of other origins that are not listed, and requests without the token, or without the cookie and proof of a
+ * Refuses requests from pages of other origins that are not listed, and requests without the token, or without the cookie and proof of a
  * signed-in page. A browser states where a request comes from (Origin, Sec-Fetch-Site), and a page cannot change that; programs do not send
  * these headers.
  */
@@ -161,19 +161,20 @@ function createDoor(
   }
 }
 
-/** Limits on one event: some hundred are kept and sent to every reader. */
+/** Limits on the copy of one event: some hundred events are kept, and sent to every reader. */
 const eventBounds = { text: 2000, items: 100, total: 10_000 }
 
 type Sources = Pick<AdminDeps, "holdfast" | "recentExchanges" | "approvals" | "operator" | "now"> & {
   readonly replicas: Replicas
 }
 
-/** Older events of other replicas are only for who keeps account: nobody wants to hear them as news. */
+/** Age from which events of other replicas are not published: the store also delivers those of the last minutes, for the accounts. */
 const freshMs = 10_000
 
 /**
- * Put into the feed whatever happens in sessions, among the recent exchanges, at the approvals desk and in the operator's channel, here and at the
- * other replicas, which are told what happens here. Each replica hears the operator by itself. The answer ends it.
+ * Publishes the events of sessions, recent exchanges, approvals and the operator in the feed, from this process and from other replicas,
+ * and sends those of this process to the replicas. Operator events are not sent, because each replica reads the operator's log itself. Call
+ * the returned function to stop.
  */
 function publishEvents(
   { holdfast, recentExchanges, approvals, operator, now, replicas }: Sources,
@@ -193,7 +194,7 @@ function publishEvents(
   })
   const stops = [
     holdfast.subscribe((event) => {
-      const told = "problem" in event ? { ...event, problem: tellProblem(event.problem) } : event
+      const told = "problem" in event ? { ...event, problem: describeProblem(event.problem) } : event
       publishToAll("session", event.session, told)
     }),
     recentExchanges.subscribeBegun((begun) => {
@@ -207,11 +208,11 @@ function publishEvents(
     approvals.subscribe((event) => {
       const session = event.type === "approval-asked" ? event.approval.session : event.session
       publish("approval", session, event)
-      // Whole: a person decides on it there.
+      // Not shortened: a person decides on it there.
       replicas.tell("approval", session, event)
     }),
     operator?.subscribe((event) => {
-      publish("operator", undefined, "problem" in event ? { ...event, problem: tellProblem(event.problem) } : event)
+      publish("operator", undefined, "problem" in event ? { ...event, problem: describeProblem(event.problem) } : event)
     }),
   ]
   return () => {

@@ -1,29 +1,29 @@
-/** What the admin API answers, for the gateway that says it and the pages that show it. It imports nothing: the pages are built from it alone. */
+/** The responses of the admin API, for the gateway and the inspector's pages. It imports nothing, because the pages import it. */
 
-/** Something that did not go as wanted: what, and what to do about it. */
+/** A problem in words, and what to do about it. */
 export type ToldProblem = { readonly code: string; readonly sentence: string; readonly next: string }
 
-/** A message in one line, for a list: who speaks, and what was said, called or returned. */
+/** A message on one line, for a list: its author, and its text, tool call or tool result. */
 export type MessageLine = {
-  /** `person` and `model` speak; a `call` is the model's, a `result` a tool's; `client` is what a client put beside a person's words. */
+  /** `person` and `model` are texts, a `call` is the model's, a `result` a tool's, and `client` is text added by the client program. */
   readonly who: "person" | "model" | "call" | "result" | "client" | "holdfast"
   readonly text: string
   readonly tool?: string
   readonly failed?: true
-  /** How many more parts the message has. */
+  /** Number of further parts of the message. */
   readonly more?: number
 }
 
-/** What the name of a session and its row in the store say of it. */
+/** Facts about a session from its name and its row in the store. */
 export type ListedName = {
   readonly id: string
   readonly tenant: string
   readonly agent: string
   readonly createdMs: number
   readonly updatedMs: number
-  /** The conversation as the client calls it, or as it was made up. */
+  /** The conversation id from the client, or a generated one. */
   readonly conversation?: string
-  /** The conversation itself, that of an agent within it, one beside it (a title, a check), or the one with tools. */
+  /** The conversation itself, a subagent of it, a side request (a title, a check), or the part of it with other tools. */
   readonly role?: "main" | "agent" | "side" | "tools"
   readonly subagent?: string
 }
@@ -41,61 +41,61 @@ type TextPiece = { readonly text: string; readonly isUsed: boolean }
 
 export type SessionListing = ListedName &
   Partial<WindowMarks> & {
-    /** The first words that a person said in it. */
+    /** The first text of a person. */
     readonly title: string
-    /** The last name of the folder that its client works in, where the client says it. */
+    /** The name of the folder that the client works in, if the client states it. */
     readonly project?: string
     readonly turns: number
     readonly inFlight: number
     readonly client?: string
     readonly model?: string
     readonly contextTokens?: number
-    /** Of these, what the provider read from its cache. */
+    /** Of these, the tokens that the provider read from its cache. */
     readonly cachedTokens?: number
-    /** The sizes of its requests over its life, at most 32. */
+    /** The sizes of its requests over time, at most 32. */
     readonly points: readonly number[]
     readonly compactionCount: number
-    /** The newest of them. */
+    /** The newest compactions. */
     readonly compactions: readonly Pick<CompactionFigures, "id" | "turn" | "beforeTokens" | "afterTokens" | "undone">[]
-    /** Rules that were said in it and not taken back. */
+    /** Number of its rules that were not withdrawn, including the operator's. */
     readonly rules: number
     readonly denied: number
-    /** Money by the model table: an estimate, with where the prices are from. Saved is against the same turns without a compaction. */
+    /** Estimated cost by the model table, and the source of the prices. Savings compare with the same turns without compaction. */
     readonly cost?: { readonly dollars: number; readonly savedDollars: number; readonly prices: string }
-    /** The store does not have all of it, and what it said. */
+    /** The store's problem, if it does not have all entries of the session. */
     readonly unsaved?: ToldProblem
   }
 
-/** Sums of one span of time over sessions. */
+/** Sums over sessions, for one span of time. */
 export type PeriodTotals = {
   readonly sessions: number
   readonly turns: number
   readonly tokens: number
   readonly cachedTokens: number
   readonly compactions: number
-  /** Of these, how many were made after their request had been sent, so that nobody waited. */
+  /** Of these, the number made after their request had been sent, so that nobody waited. */
   readonly ahead: number
-  /** How long a compaction took to make, the middle one; absent where the log does not say it. */
+  /** Median duration of the compactions; missing if the log does not have it. */
   readonly medianMs?: number
-  /** Rules in the sessions that sent something, and those of them that there was no room for. */
+  /** Rules in the sessions that sent requests, and the rules that there was no room for. */
   readonly rules: { readonly inForce: number; readonly leftOut: number }
-  /** What compactions took out, each counted once. */
+  /** Tokens that compactions removed, each counted once. */
   readonly removedTokens: number
-  /** What later requests did not send because of it, each request counted. */
+  /** Tokens that later requests did not send because of it, counted for each request. */
   readonly savedTokens: number
   readonly calls: Readonly<Record<"judged" | "denied" | "approved", number>>
-  /** Of the sessions whose models have known prices. */
+  /** Sum of the sessions whose models have known prices. */
   readonly dollars: number
   readonly savedDollars: number
-  /** Sessions that are not in the sums of money. */
+  /** Number of sessions that are not in the sums of money. */
   readonly unpriced: number
   readonly prices?: string
 }
 
-/** The sums since a moment, and of each day before it that was asked for, oldest first. */
+/** The sums since `fromMs`, and of each requested day before it, oldest first. */
 export type TotalsAnswer = PeriodTotals & {
   readonly fromMs: number
-  /** There were more sessions than are summed up. */
+  /** True if the limit on summed sessions was reached. */
   readonly cut: boolean
   readonly days: readonly (PeriodTotals & { readonly fromMs: number })[]
 }
@@ -108,20 +108,20 @@ export type StatusAnswer = {
   readonly closing: boolean
   readonly requestsInFlight: number
   readonly store: string
-  /** How many sessions have something that the store does not, and what the store said last. */
+  /** The number of sessions with entries that the store does not have, and the store's last problem. */
   readonly durability: { readonly durable: boolean; readonly sessions: number; readonly problem?: ToldProblem }
   readonly operator: { readonly audience: string; readonly problem?: ToldProblem } | null
   readonly approvals: number
   readonly streams: number
 }
 
-/** What the guard said to a call. */
+/** The guard's decision on a tool call. */
 export type JudgedDecision = {
   readonly callId: string
   readonly tool: string
   readonly decision: "allow" | "deny" | "ask"
   readonly policies: readonly string[]
-  /** The rules behind the policies, in words. */
+  /** The rules in words that the policies enforce. */
   readonly rules?: readonly string[]
   readonly enforced: boolean
   readonly approved?: boolean
@@ -133,7 +133,7 @@ export type JudgedDecision = {
 export type CompactionFigures = {
   readonly id: string
   readonly atMs: number
-  /** Turns before it. */
+  /** Number of turns before it. */
   readonly turn: number
   readonly upTo: string
   readonly remedy: string
@@ -142,13 +142,12 @@ export type CompactionFigures = {
   readonly undone: boolean
   /** Lookups right after it that repeat what it removed. */
   readonly rereads: number
-  /** How long it took to make. */
   readonly tookMs?: number
   /** It was made after its request had been sent, so nobody waited for it. */
   readonly ahead?: true
 }
 
-/** The requests of a session over its life, column by column, and what happened between them. */
+/** The requests of a session over time, column by column, with the compactions and decisions between them. */
 export type TurnSeries = Partial<WindowMarks> & {
   readonly total: number
   readonly turn: readonly number[]
@@ -158,12 +157,12 @@ export type TurnSeries = Partial<WindowMarks> & {
   readonly outputTokens: readonly number[]
   readonly dollars: readonly (number | null)[]
   readonly compactions: readonly CompactionFigures[]
-  /** Those that were not simply allowed. */
+  /** Decisions other than `allow`. */
   readonly decisions: readonly JudgedDecision[]
   readonly judged: number
 }
 
-/** An entry of the log in one line. */
+/** An entry of the log on one line. */
 export type ListedEvent = { readonly id: string; readonly atMs: number; readonly turn: number } & (
   | { readonly type: "message-appended"; readonly line: MessageLine; readonly tokens: number }
   | {
@@ -177,7 +176,7 @@ export type ListedEvent = { readonly id: string; readonly atMs: number; readonly
   | { readonly type: "rule-pinned"; readonly text: string; readonly channel: string; readonly by: string }
   | { readonly type: "rule-unpinned"; readonly pin: string }
   | { readonly type: "branch-opened"; readonly from: string }
-  /** Calls that were not simply allowed. */
+  /** Calls with a decision other than `allow`. */
   | { readonly type: "calls-judged"; readonly calls: readonly JudgedDecision[] }
 )
 
@@ -187,11 +186,11 @@ export type EventsAnswer = {
   readonly events: readonly ListedEvent[]
 }
 
-/** What a model sees of a session now, in the provider's tokens. They add up to the last request and what came since. */
+/** What a model sees of a session now, in the provider's tokens. They add up to the last request and its response. */
 export type ViewNow = Partial<WindowMarks> & {
   readonly checkpoint?: string
   readonly contextTokens: number
-  /** System prompt, tools and framing: all that is no message. */
+  /** System prompt, tools and framing: everything besides messages. */
   readonly stackTokens: number
   readonly rulesTokens: number
   readonly handoffTokens: number
@@ -200,7 +199,7 @@ export type ViewNow = Partial<WindowMarks> & {
   readonly messages: { readonly shortened: number; readonly verbatim: number }
 }
 
-/** A rule that a session keeps. */
+/** A rule of a session. */
 export type ListedRule = {
   readonly id: string
   readonly text: string
@@ -210,16 +209,16 @@ export type ListedRule = {
   readonly state: string
   readonly place?: { readonly entry?: string; readonly document?: string }
   readonly expiresAtMs?: number
-  /** For one that was said or pinned in the session and is in force. */
+  /** Only for a rule in force that was found or pinned in the session itself. */
   readonly held?: RuleHeld
 }
 
-/** How a rule fared: a request is sent only with every rule in force in it, verbatim. */
+/** Figures about a rule: every request contains every rule in force, verbatim. */
 export type RuleHeld = {
-  /** The turn that it holds from. */
+  /** The first turn in which it holds. */
   readonly turn: number
   readonly requests: number
-  /** Calls that the policy made of it denied. */
+  /** Number of calls denied by the policy made from it. */
   readonly denied: number
 }
 
@@ -227,7 +226,7 @@ export type CompactionAction = "kept" | "shortened" | "summarized" | "dropped"
 
 /** What was done to one message of the view before a compaction. */
 export type CompactionItem = {
-  /** The entry; a message of our own has the name of what it is. */
+  /** The entry id; for a generated message, its role, such as `digest`. */
   readonly id: string
   readonly turn: number
   readonly line: MessageLine
@@ -235,34 +234,34 @@ export type CompactionItem = {
   readonly reason?: string
   readonly beforeTokens: number
   readonly afterTokens: number
-  /** The lines of the handoff that rest on it, by number. */
+  /** The lines of the handoff that have it as a source, by number. */
   readonly lines?: readonly number[]
 }
 
-/** One line of a handoff as the model reads it, with the entries that it rests on. */
+/** One line of a handoff as the model reads it, with its source entries. */
 export type HandoffLine = {
   readonly text: string
   readonly kind: "frame" | "heading" | "line"
   readonly sources: readonly string[]
-  /** The compaction whose handoff had the line first. */
+  /** The compaction whose handoff first had the line. */
   readonly since?: string
 }
 
-/** A compaction message by message, with all sizes in the provider's tokens: they add up to the two sizes that it is told by everywhere. */
+/** A compaction message by message. All sizes are in the provider's tokens, and add up to the compaction's sizes before and after. */
 export type CompactionAnswer = {
   readonly compaction: CompactionFigures & { readonly number: number; readonly of: number; readonly inForce: boolean }
   readonly items: readonly CompactionItem[]
-  /** What stands beside the messages and is never touched: system prompt, tools, framing. */
+  /** System prompt, tools and framing, which a compaction never changes. */
   readonly stackTokens: { readonly before: number; readonly after: number }
   readonly rulesTokens: number
   readonly handoff?: { readonly tokens: number; readonly lines: readonly HandoffLine[] }
-  /** What the acceptance test of a compaction found right, counted once more on what was installed. */
+  /** The checks of the acceptance test, counted again on the installed messages. */
   readonly checks: {
     readonly rules: { readonly total: number; readonly verbatim: number }
     readonly pairs: { readonly calls: number; readonly results: number }
     readonly targetTokens?: number
   }
-  /** The calls that sent less because of it, and its share of what they cost less. */
+  /** The calls that sent less because of it, and its share of what they saved. */
   readonly since: {
     readonly calls: number
     readonly dollars?: number
@@ -272,13 +271,13 @@ export type CompactionAnswer = {
     readonly source?: string
     readonly model?: string
   }
-  /** What was decided and tried, as the trace has it. */
+  /** The trace events about decisions and rejected remedies. */
   readonly plan: readonly Readonly<Record<string, unknown>>[]
   /** Lookups right after it that repeat what it removed. */
   readonly rereads: readonly { readonly tool: string; readonly target: string; readonly turn: number }[]
 }
 
-/** An entry that a line of the handoff comes from: an excerpt, with the words that were used told apart. */
+/** A source entry of a handoff line: an excerpt, with the words marked that the line uses. */
 export type LineSource = {
   readonly entry: string
   readonly turn: number
@@ -286,10 +285,10 @@ export type LineSource = {
   readonly pieces: readonly TextPiece[]
 }
 
-/** What stays verbatim in a replay with other settings. */
+/** The compaction strategy of a replay with other settings. */
 export type WhatIfStrategy = "staged" | "hierarchical" | "recency" | "tool-rounds"
 
-/** One way that a session could have gone, turn by turn, in the provider's tokens. */
+/** The sizes of a session turn by turn, as it was or as it would have been, in the provider's tokens. */
 export type WhatIfCourse = {
   readonly contextTokens: readonly number[]
   readonly cachedTokens: readonly number[]
@@ -303,7 +302,7 @@ export type WhatIfCourse = {
     readonly cachedTokens: number
     readonly largestTokens: number
     readonly compactions: number
-    /** Turns whose request would not have fitted the window. */
+    /** Number of turns whose request would not have fitted the window. */
     readonly refusedTurns: number
     readonly dollars?: number
   }
@@ -317,7 +316,7 @@ export type WhatIfAnswer = {
   readonly tookMs: number
 }
 
-/** A call that waits for a person: until when, where its values come from, and what was said before. */
+/** A call that waits for a person's approval, with the sources of its values, and the messages before it. */
 export type ApprovalAnswer = {
   readonly id: string
   readonly atMs: number
@@ -326,18 +325,18 @@ export type ApprovalAnswer = {
   readonly tool: string
   /** As JSON. */
   readonly input: string
-  /** The call says more than `input` does. */
+  /** `input` is shortened. */
   readonly cut: boolean
   readonly reasons: readonly {
     readonly policy: string
     readonly rule: string
     readonly instead?: string
     readonly facts: Readonly<Record<string, unknown>>
-    /** Where the policy is written: a file, or the command that added it, and the line there. */
+    /** The file with the policy, or the command that added it, and the line there. */
     readonly source?: string
     readonly line?: number
   }[]
-  /** Each value of the call, and the newest message that says it verbatim, if one does. */
+  /** The values of the call, each with the newest message that contains it verbatim, if there is one. */
   readonly evidence: readonly {
     readonly value: string
     readonly name: string
@@ -361,7 +360,7 @@ export type ApprovalsAnswer = {
   readonly settled: readonly SettledApproval[]
 }
 
-/** What an agent wrote down. */
+/** A row of an agent's memory. */
 export type MemoryFound = {
   readonly id: string
   readonly session: string
@@ -372,11 +371,11 @@ export type MemoryFound = {
   readonly channel: string
   readonly trusted: boolean
   readonly sources: readonly string[]
-  /** The text, words that were searched for told apart. */
+  /** The text in pieces, with the query words marked. */
   readonly pieces: readonly TextPiece[]
 }
 
-/** A message that was found by words, by its best excerpt. */
+/** A message found by a search, with its best excerpt. */
 export type FoundEntry = {
   readonly session: string
   readonly entry: string
@@ -389,13 +388,13 @@ export type FoundEntry = {
 
 export type SearchAnswer = {
   readonly found: readonly FoundEntry[]
-  /** Sessions that were looked through. */
+  /** Number of sessions searched. */
   readonly sessions: number
-  /** There are older sessions that were not. */
+  /** True if older sessions were not searched. */
   readonly cut: boolean
 }
 
-/** What the operator wants now: rules and policies, and where each comes from. */
+/** The operator's rules and policies in force, and the source of each. */
 export type StandingAnswer = {
   readonly audience: string
   readonly version: string

@@ -9,8 +9,8 @@ import { messageLine, messageText } from "./handoff-lines.ts"
 import type { Replicas } from "./replicas.ts"
 import type { Profiles } from "./session-profile.ts"
 
-/** A call that waits here or at another replica. */
-type Pending = Omit<ApprovalAnswer, "expiresAtMs" | "evidence" | "before"> & { readonly callId?: string }
+/** A call that waits for approval, in this process or at another replica. */
+type PendingCall = Omit<ApprovalAnswer, "expiresAtMs" | "evidence" | "before"> & { readonly callId?: string }
 
 type DeskDeps = {
   readonly approvals: Approvals
@@ -27,17 +27,17 @@ const maxSettled = 30
 const maxSearched = 200
 const maxValues = 12
 const valueLength = 200
-/** A shorter text occurs in some message by chance. */
-const tellingLength = 3
+/** Minimum length of a value to search for; a shorter one occurs in some message by chance. */
+const minValueLength = 3
 const maxBefore = 4
 
 export type ApprovalDesk = ReturnType<typeof openApprovalDesk>
 
-/** What a person who approves calls has to know: until when, where values come from, what was said before, earlier outcomes. */
+/** Collects what a person needs to decide on calls: the deadline, the sources of values, the messages before, earlier outcomes. */
 export function openApprovalDesk({ approvals, profiles, replicas, now, askTimeoutMs, placeOf }: DeskDeps) {
-  const asked = new Map<string, Pending>()
+  const asked = new Map<string, PendingCall>()
   const settled: SettledApproval[] = []
-  const settle = ({ id, session, outcome, atMs }: Outcome): void => {
+  const settle = ({ id, session, outcome, atMs }: SettledOutcome): void => {
     const before = asked.get(id)
     asked.delete(id)
     settled.unshift({ id, atMs, tool: before?.tool ?? "", session, outcome, waitedMs: atMs - (before?.atMs ?? atMs) })
@@ -53,13 +53,13 @@ export function openApprovalDesk({ approvals, profiles, replicas, now, askTimeou
     const outcome = name === "approval" ? readOutcome(value) : undefined
     if (outcome !== undefined) settle(outcome)
   })
-  /** A replica that was killed does not say that nobody waits there any more. */
-  const waiting = (): readonly Pending[] => {
+  /** Leaves out old calls of other replicas: a killed replica does not report that its calls no longer wait. */
+  const waiting = (): readonly PendingCall[] => {
     const earliestMs = now() - (askTimeoutMs ?? Infinity)
     const here = new Set(approvals.pending().map(({ id }) => id))
     return [...asked.values()].filter(({ id, atMs }) => here.has(id) || atMs >= earliestMs)
   }
-  const explain = async (approval: Pending): Promise<ApprovalAnswer> => {
+  const explain = async (approval: PendingCall): Promise<ApprovalAnswer> => {
     const messages = await newestMessages(profiles, approval.session)
     const expiresAtMs = askTimeoutMs === undefined ? undefined : approval.atMs + askTimeoutMs
     const said = messages.map(({ entry, message }) => ({ ...messageLine(message), entry }))
@@ -79,26 +79,32 @@ export function openApprovalDesk({ approvals, profiles, replicas, now, askTimeou
       approvals: await Promise.all(waiting().map(explain)),
       settled: [...settled],
     }),
-    /** How many calls wait, here and at other replicas. */
+    /** The number of waiting calls, including those at other replicas. */
     count: (): number => waiting().length,
     stop,
   }
 }
 
-type Outcome = Omit<SettledApproval, "tool" | "waitedMs">
+type SettledOutcome = Omit<SettledApproval, "tool" | "waitedMs">
 
 const outcomes = ["approved", "refused", "withdrawn"] as const
 
-/** What another replica said of a call that was settled there. */
-function readOutcome({ type, id, session, atMs, outcome }: Readonly<Record<string, unknown>>): Outcome | undefined {
+/** Reads another replica's event about a call that was settled there. */
+function readOutcome({
+  type,
+  id,
+  session,
+  atMs,
+  outcome,
+}: Readonly<Record<string, unknown>>): SettledOutcome | undefined {
   const known = outcomes.find((one) => one === outcome)
   if (type !== "approval-settled" || known === undefined) return undefined
   if (typeof id !== "string" || typeof session !== "string" || typeof atMs !== "number") return undefined
   return { id, session, atMs, outcome: known }
 }
 
-/** A call that waits at another replica, as that replica told it. */
-function readPending(value: unknown): Pending | undefined {
+/** Reads another replica's event about a call that waits there. */
+function readPending(value: unknown): PendingCall | undefined {
   if (!isObject(value)) return undefined
   const { id, atMs, session, tool, input, cut, callId, reasons } = value
   if (typeof id !== "string" || typeof atMs !== "number" || typeof session !== "string") return undefined
@@ -113,16 +119,16 @@ function readPending(value: unknown): Pending | undefined {
   return { id, atMs, session, tool, input, cut: cut === true, reasons: told, ...named }
 }
 
-type Said = { readonly entry: string; readonly message: Message }
+type LoggedMessage = { readonly entry: string; readonly message: Message }
 
-async function newestMessages(profiles: Profiles, session: string): Promise<readonly Said[]> {
+async function newestMessages(profiles: Profiles, session: string): Promise<readonly LoggedMessage[]> {
   const { outline, messages } = await profiles.read(session)
   const path = (outline.path(outline.tip()) ?? []).slice(-maxSearched)
   return [...(await messages(path))].map(([seq, message]) => ({ entry: entryId(seq), message })).reverse()
 }
 
-function evidenceFor({ input, callId }: Pending, messages: readonly Said[]): ApprovalAnswer["evidence"] {
-  // The message with the call is no evidence for its own values.
+function evidenceFor({ input, callId }: PendingCall, messages: readonly LoggedMessage[]): ApprovalAnswer["evidence"] {
+  // The message with the call is not evidence for its own values.
   const others = messages.filter(
     ({ message }) => !message.parts.some((part) => part.type === "tool-call" && part.callId === callId),
   )
@@ -130,7 +136,7 @@ function evidenceFor({ input, callId }: Pending, messages: readonly Said[]): App
   return valuesIn(tryParse(input))
     .slice(0, maxValues)
     .map(({ name, value }) => {
-      const found = value.length < tellingLength ? undefined : texts.find(({ text }) => text.includes(value))
+      const found = value.length < minValueLength ? undefined : texts.find(({ text }) => text.includes(value))
       return {
         name,
         value: startOfText(value, valueLength),

@@ -50,15 +50,15 @@ type ApprovalsOptions = {
   readonly limit?: number
 }
 
-/** More than people can review while clients wait. */
-const usualLimit = 100
+/** Default limit on waiting calls: more than people can review while clients wait. */
+const defaultLimit = 100
 /** Limits on what a person is shown of a call: more than anyone reads before deciding. */
 const inputBounds = { text: 16_000, items: 500, total: 32_000 }
 const reasonBounds = { text: 1000, items: 50, total: 10_000 }
 /** Limit on tool names, which come from the client. */
 const maxName = 200
 
-type Waiting = {
+type WaitingCall = {
   readonly approval: PendingApproval
   readonly end: (outcome: Outcome, note?: RefusedWithNote) => void
 }
@@ -69,8 +69,8 @@ const randomId = (): string => randomBytes(12).toString("hex")
 export type Approvals = ReturnType<typeof createApprovals>
 
 /** The tool calls that wait for a person. */
-export function createApprovals({ now = Date.now, newId = randomId, limit = usualLimit }: ApprovalsOptions = {}) {
-  const waiting = new Map<string, Waiting>()
+export function createApprovals({ now = Date.now, newId = randomId, limit = defaultLimit }: ApprovalsOptions = {}) {
+  const waiting = new Map<string, WaitingCall>()
   const { emit, subscribe } = createListeners<ApprovalEvent>()
   /** Resolves with the person's decision; with false when the signal aborts, or at once if too many wait. Never throws. */
   const ask = (asked: CallToApprove, signal: AbortSignal): Promise<boolean | RefusedWithNote> => {
@@ -83,7 +83,7 @@ export function createApprovals({ now = Date.now, newId = randomId, limit = usua
     }
     const { promise, resolve } = Promise.withResolvers<boolean | RefusedWithNote>()
     const withdraw = (): void => end("withdrawn")
-    const end: Waiting["end"] = (outcome, note) => {
+    const end: WaitingCall["end"] = (outcome, note) => {
       if (!waiting.delete(id)) return
       signal.removeEventListener("abort", withdraw)
       resolve(note ?? outcome === "approved")
@@ -113,31 +113,31 @@ function pendingOf({ call, verdict, ...where }: CallToApprove, id: string, atMs:
   const { value, cut } = boundValue(call.input, inputBounds)
   const input = JSON.stringify(value) ?? ""
   const tool = startOfText(call.tool, maxName)
-  const reasons = verdict.reasons.slice(0, reasonBounds.items).map(toldReason)
+  const reasons = verdict.reasons.slice(0, reasonBounds.items).map(boundReason)
   const whole = !cut && tool === call.tool && reasons.length === verdict.reasons.length
   return { ...where, id, atMs, tool, input, cut: !whole, reasons }
 }
 
-function toldReason({ policy, rule, instead, decision, facts }: VerdictReason): VerdictReason {
+function boundReason({ policy, rule, instead, decision, facts }: VerdictReason): VerdictReason {
   const most = reasonBounds.text
   const told = Object.entries(facts).slice(0, reasonBounds.items)
   return {
     policy: startOfText(policy, most),
     rule: startOfText(rule, most),
     decision,
-    facts: Object.fromEntries(told.map(([name, value]) => [name, toldFact(value)])),
+    facts: Object.fromEntries(told.map(([name, value]) => [name, boundFact(value)])),
     ...present({ instead: instead === undefined ? undefined : startOfText(instead, most) }),
   }
 }
 
-function toldFact(value: VerdictReason["facts"][string]): VerdictReason["facts"][string] {
+function boundFact(value: VerdictReason["facts"][string]): VerdictReason["facts"][string] {
   if (typeof value === "string") return startOfText(value, reasonBounds.text)
   if (typeof value !== "object") return value
   return value.slice(0, reasonBounds.items).map((text) => startOfText(text, reasonBounds.text))
 }
 
 /**
- * Let signed commands settle pending approvals, wherever they were submitted: the operator's log brings them to every replica. A command
+ * Lets signed commands settle pending approvals, wherever they were submitted: the operator's log brings them to every replica. A command
  * for a call that waits elsewhere, or no longer waits, changes nothing here. Call the returned function to stop.
  */
 export function approvalsFromOperator(

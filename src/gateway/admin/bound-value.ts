@@ -21,7 +21,7 @@ export function boundValue(value: unknown, bounds: Bounds): { readonly value: un
   return { value: copyOf(value, reader, 0), cut: reader.cut }
 }
 
-/** The same for an object that is no list, which says itself if it is cut. */
+/** The same for an object that is not a list. A shortened copy has a member `cut`. */
 export function boundObject(value: object, bounds: Bounds): BoundedObject {
   const reader = { bounds, left: bounds.total, cut: false }
   const copy = copyMembers(value, reader, 0)

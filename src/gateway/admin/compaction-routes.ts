@@ -25,15 +25,15 @@ type SessionDeps = { readonly find: Find; readonly profiles: Profiles }
 export function addCompactionRoutes(app: Hono, deps: SessionDeps): void {
   const at = "/admin/sessions/:id"
   addRoute(app, "GET", `${at}/what-if`, createWhatIf(deps))
-  addRoute(app, "GET", `${at}/compactions/:checkpoint`, (c) => tellCompaction(c, deps))
-  addRoute(app, "GET", `${at}/compactions/:checkpoint/entries/:entry`, (c) => tellDiff(c, deps))
-  addRoute(app, "GET", `${at}/compactions/:checkpoint/lines/:line`, (c) => tellSources(c, deps))
+  addRoute(app, "GET", `${at}/compactions/:checkpoint`, (c) => showCompaction(c, deps))
+  addRoute(app, "GET", `${at}/compactions/:checkpoint/entries/:entry`, (c) => showDiff(c, deps))
+  addRoute(app, "GET", `${at}/compactions/:checkpoint/lines/:line`, (c) => showSources(c, deps))
 }
 
-type Opened = Awaited<ReturnType<Find>> & { readonly profile: Profile }
+type SessionWithProfile = Awaited<ReturnType<Find>> & { readonly profile: Profile }
 
-/** The session that a path names, with what its log says. */
-export async function openWithProfile(c: Context, { find, profiles }: SessionDeps): Promise<Opened> {
+/** The session that a path names, with its profile. */
+export async function openWithProfile(c: Context, { find, profiles }: SessionDeps): Promise<SessionWithProfile> {
   const found = await find(pathName(c, "id"))
   return { ...found, profile: await profiles.read(found.row.id) }
 }
@@ -41,7 +41,7 @@ export async function openWithProfile(c: Context, { find, profiles }: SessionDep
 /** Limit on earlier compactions searched, because lines may be carried over from them. */
 const maxEarlier = 50
 
-async function tellCompaction(c: Context, deps: SessionDeps): Promise<object> {
+async function showCompaction(c: Context, deps: SessionDeps): Promise<object> {
   const { profile } = await openWithProfile(c, deps)
   const id = pathName(c, "checkpoint")
   const opened = await openCompaction(profile, id)
@@ -60,7 +60,7 @@ async function tellCompaction(c: Context, deps: SessionDeps): Promise<object> {
   } satisfies CompactionAnswer
 }
 
-/** What was looked up again right after a compaction, because it had removed it. */
+/** The lookups right after a compaction that repeat what it removed. */
 async function rereadsOf({ outline, turnAt, entries }: Profile, checkpoint: number) {
   const seqs = outline.ofType("lookups-repeated").filter((seq) => outline.reference(seq) === checkpoint)
   return [...(await entries(seqs)).values()].flatMap(({ seq, body }) =>
@@ -74,7 +74,7 @@ async function rereadsOf({ outline, turnAt, entries }: Profile, checkpoint: numb
   )
 }
 
-/** What was decided and tried, as the trace has it. */
+/** The trace events about decisions and rejected remedies, within limits. */
 function planOf(trace: string): CompactionAnswer["plan"] {
   const events: unknown = JSON.parse(trace)
   const told = Array.isArray(events)
@@ -103,7 +103,7 @@ async function rulesBefore(profile: Profile, id: string) {
 /** Limit on the text of one message on a page; the export has all of it. */
 const maxDiff = 400_000
 
-async function tellDiff(c: Context, deps: SessionDeps): Promise<object> {
+async function showDiff(c: Context, deps: SessionDeps): Promise<object> {
   const { row, profile } = await openWithProfile(c, deps)
   const opened = await openCompaction(profile, pathName(c, "checkpoint"))
   const entry = pathName(c, "entry")
@@ -118,7 +118,7 @@ async function tellDiff(c: Context, deps: SessionDeps): Promise<object> {
 /** Limit on compactions searched for a line's source: this one or an earlier one left it out. */
 const maxBack = 10
 
-async function tellSources(c: Context, deps: SessionDeps): Promise<object> {
+async function showSources(c: Context, deps: SessionDeps): Promise<object> {
   const { profile } = await openWithProfile(c, deps)
   const opened = await openCompaction(profile, pathName(c, "checkpoint"))
   const earlier = await earlierSummaries(profile, opened.checkpoint.base)
@@ -135,7 +135,7 @@ async function tellSources(c: Context, deps: SessionDeps): Promise<object> {
   return { sources }
 }
 
-/** One replay at a time: they run beside the gateway's own work. */
+/** Handles what-if requests, one replay at a time, because a replay competes with the gateway's own work. */
 function createWhatIf(deps: SessionDeps): (c: Context) => Promise<object> {
   let isPlaying = false
   return async (c) => {
@@ -179,8 +179,8 @@ const maxSteps = 250
 type Step = { readonly turn: Turn; readonly messages: readonly Message[] }
 
 /**
- * Replay the turns of a session with another window, threshold or strategy. The turns are those that happened, because nobody knows what a
- * model would have said in another context. Nothing is sent or written. The messages are those of the current branch; system prompt and
+ * Replays the turns of a session with another window, threshold or strategy. The turns are those that happened, because nobody knows what
+ * a model would have said in another context. Nothing is sent or written. The messages are those of the current branch; system prompt and
  * tools count as in the first request.
  */
 export async function playWhatIf(profile: Profile, asked: WhatIf, signal: AbortSignal): Promise<WhatIfAnswer> {
@@ -209,19 +209,19 @@ export async function playWhatIf(profile: Profile, asked: WhatIf, signal: AbortS
   }
 }
 
-/** What a turn sent, or would have sent, and what that costs. */
+/** The tokens of a turn, as sent or as they would have been sent, and their cost. */
 type CourseTurn = Counted & { readonly calls: number; readonly dollars?: number }
 
 const uncompacted = (profile: Profile): readonly CourseTurn[] =>
   withoutCompaction(profile).map((counted, n) => ({ ...counted, calls: profile.turns[n]?.calls ?? 1 }))
 
-/** Every turn with the sizes of the replay; a turn between two steps has those of the next step. */
+/** All turns with the sizes of the replay; a turn between two steps has the sizes of the later step. */
 function pricedSteps(
   turns: readonly Turn[],
   steps: readonly Step[],
   { contextTokens, cachedTokens }: Pick<Awaited<ReturnType<typeof replay>>, "contextTokens" | "cachedTokens">,
 ): readonly CourseTurn[] {
-  // A provider that reports no cache has none in a replay either, or it would look cheaper than it is.
+  // If the provider reported no cache, the replay has none either; otherwise it would look too cheap.
   const isCached = turns.some(({ cacheReadTokens }) => cacheReadTokens > 0)
   const writtenShare = writtenShareOf(turns)
   let step = 0
@@ -308,7 +308,7 @@ async function replay(steps: readonly Step[], asked: WhatIf, { ratio, stackToken
   return { contextTokens, cachedTokens, compactions }
 }
 
-/** A course of all turns, of which those in `turns` are drawn. */
+/** The course of a session: sums over all turns, and the sizes of those in `turns`, for drawing. */
 function courseOf(
   all: readonly CourseTurn[],
   turns: readonly number[],

@@ -11,11 +11,11 @@ import { handoffLines, messageLine, messageText } from "./handoff-lines.ts"
 import type { Profile } from "./session-profile.ts"
 
 /** A message of a view: of the log, with its edits, or a generated one. */
-type Viewed = { readonly seq?: number; readonly message: Message; readonly edits?: readonly Shortening[] }
+type ViewItem = { readonly seq?: number; readonly message: Message; readonly edits?: readonly Shortening[] }
 
 type OpenedCompaction = Awaited<ReturnType<typeof openCompaction>>
 
-/** Both views of a compaction, with their messages; `whole` has the full log messages of both. */
+/** Reads the views before and after a compaction, with their messages; `whole` has the full log messages of both. */
 export async function openCompaction(profile: Profile, id: string) {
   const { outline, session } = profile
   const checkpoint = await readCheckpoint(profile, seqOf(id) ?? 0)
@@ -39,8 +39,8 @@ export async function readCheckpoint({ entries }: Profile, seq: number): Promise
 
 const shownWhole = (entry: number): Item => ({ type: "shown", entry })
 
-const viewOf = (items: readonly Item[], whole: ReadonlyMap<number, Message>): readonly Viewed[] =>
-  items.flatMap((item): readonly Viewed[] => {
+const viewOf = (items: readonly Item[], whole: ReadonlyMap<number, Message>): readonly ViewItem[] =>
+  items.flatMap((item): readonly ViewItem[] => {
     if (item.type === "made") return [{ message: item.message }]
     const { entry: seq, edits } = item
     const message = whole.get(seq)
@@ -64,7 +64,7 @@ export function viewCompaction(
   const meter = createMeter(present({ model: profile.turns.at(-1)?.model }))
   const raw = sumOf(before, ({ message }) => meter.message(message))
   const scale = scaleOf(checkpoint, events, raw)
-  const tokensOf = ({ message }: Pick<Viewed, "message">): number => Math.round(meter.message(message) * scale)
+  const tokensOf = ({ message }: Pick<ViewItem, "message">): number => Math.round(meter.message(message) * scale)
   const kept = new Map(after.flatMap((item) => (item.seq === undefined ? [] : [[item.seq, item] as const])))
   const digest = after.find(({ message }) => ownMessage(message) === "digest")
   const lines = digest === undefined ? [] : handoffLines(messageText(digest.message), checkpoint.summary, earlier)
@@ -91,7 +91,7 @@ export function viewCompaction(
     return { ...common, action: told && digest !== undefined ? "summarized" : "dropped", afterTokens: 0, ...found }
   })
   const pins = after.filter(({ message }) => ownMessage(message) === "pins")
-  // The instructions are the same bytes before and after, so they have one size: what rounding leaves over is the handoff's.
+  // System prompt and tools are the same bytes before and after, so they have one size; the rounding error goes to the handoff.
   const stackTokens = Math.max(0, checkpoint.beforeTokens - sumOf(before, tokensOf))
   const over = checkpoint.afterTokens - stackTokens - sumOf(after, tokensOf)
   return {
@@ -103,11 +103,11 @@ export function viewCompaction(
   }
 }
 
-const lineOf = ({ seq, message }: Viewed): MessageLine =>
+const lineOf = ({ seq, message }: ViewItem): MessageLine =>
   seq === undefined ? { who: "holdfast", text: ownMessage(message) ?? "a message of its own" } : messageLine(message)
 
-/** The same generated message in the other view: rules are stated again with those that came since. A new handoff never equals the old one. */
-function sameOwn(message: Message, after: readonly Viewed[]): Viewed | undefined {
+/** The same generated message in the other view. A pins message counts as the same even with more rules; a new handoff does not. */
+function sameOwn(message: Message, after: readonly ViewItem[]): ViewItem | undefined {
   const own = after.filter(({ seq }) => seq === undefined)
   if (ownMessage(message) === "pins") return own.find((item) => ownMessage(item.message) === "pins")
   const text = messageText(message)
@@ -134,7 +134,7 @@ function reasonsIn(events: readonly Fields[]): ReadonlyMap<string, string> {
   return reasons
 }
 
-/** Words that identify a text: numbers, ids, addresses, paths. */
+/** The words of a text that identify it: numbers, ids, addresses, paths. */
 function wordsWithDigits(text: string): ReadonlySet<string> {
   return new Set((text.match(/[\p{L}\p{N}][\p{L}\p{N}._@:/-]{3,}/gu) ?? []).filter((word) => /[\d@/]/.test(word)))
 }
@@ -145,7 +145,7 @@ function sharesWord(message: Message, words: ReadonlySet<string>): boolean {
 }
 
 function checksOf(
-  after: readonly Viewed[],
+  after: readonly ViewItem[],
   rules: readonly string[],
   events: readonly Fields[],
   scale: number,
@@ -208,7 +208,7 @@ export async function viewNow(profile: Profile): Promise<ViewNow> {
   }
 }
 
-function kindOf({ seq, message, edits }: Viewed): "rules" | "handoff" | "shortened" | "verbatim" {
+function kindOf({ seq, message, edits }: ViewItem): "rules" | "handoff" | "shortened" | "verbatim" {
   if (seq !== undefined) return edits === undefined ? "verbatim" : "shortened"
   const own = ownMessage(message)
   return own === "pins" ? "rules" : own === "digest" ? "handoff" : "verbatim"

@@ -10,7 +10,7 @@ type StreamRequest = {
 
 /** Limit on readers, each with a connection: a handful of people with a few pages each. */
 export const maxStreams = 50
-/** A reader that read nothing during this many keep-alive intervals is disconnected. */
+/** Number of keep-alive intervals after which a reader that reads nothing is disconnected. */
 const maxStalled = 8
 
 type Reader = { readonly hear: () => void; readonly beat: () => void; readonly end: () => void }
@@ -55,7 +55,7 @@ function openReader(
   let wanted = false
   let stalled = 0
   const leave = (): boolean => readers.delete(reader)
-  /** End the stream after one last piece of pending events. */
+  /** Ends the stream after one last piece of pending events. */
   const end = (): void => {
     if (!leave()) return
     const rest = cursor.take()
@@ -125,11 +125,11 @@ function createCursor(feed: Feed, lastId: string | undefined, session: string | 
       }
       return piece
     },
-    /** Put a keep-alive comment before the next piece. */
+    /** Puts a keep-alive comment before the next piece. */
     beat: (): void => {
       if (said === "") said = `: keep-alive\nid: ${feed.idOf(at)}\n\n`
     },
-    /** Whether too much waits for the reader, or events are already lost. */
+    /** True if too much waits for the reader, or events are already lost. */
     isBehind: (): boolean => at < feed.floor() || feed.head().endBytes - takenBytes > maxWaitingBytes,
   }
 }
@@ -149,7 +149,7 @@ type FeedEvent = {
 }
 
 /** Limit on events in memory, each at most some kilobytes: minutes of a busy gateway. */
-const usualLimit = 1000
+const defaultLimit = 1000
 
 export type Feed = ReturnType<typeof createFeed>
 
@@ -157,7 +157,7 @@ export type Feed = ReturnType<typeof createFeed>
  * The latest events, numbered. Readers keep their own position, so nothing is stored for a reader. `name` distinguishes this feed's ids
  * from those of another process, or of this one before a restart.
  */
-export function createFeed(name: string, limit: number = usualLimit) {
+export function createFeed(name: string, limit: number = defaultLimit) {
   const events = new Map<number, FeedEvent>()
   const { emit, subscribe } = createListeners<void>()
   let head = { number: 0, endBytes: 0 }
@@ -185,7 +185,7 @@ export function createFeed(name: string, limit: number = usualLimit) {
       const number = Number(digits ?? Number.NaN)
       return number >= floor() && number <= head.number ? number : undefined
     },
-    /** Be told that there is a new event. */
+    /** Calls the listener for each new event. */
     subscribe,
   }
 }

@@ -10,7 +10,7 @@ import { isObject, tryParse } from "../../wire/json.ts"
 import type { HandoffLine, LineSource, MessageLine } from "./answers.ts"
 import { wordsIn } from "./session-profile.ts"
 
-/** The lines of a digest's text. A line carried over from an earlier handoff has its sources from there. */
+/** Splits a digest's text into lines with their sources. A line carried over from an earlier handoff has its sources from there. */
 export function handoffLines(
   text: string,
   summary: string | undefined,
@@ -18,7 +18,7 @@ export function handoffLines(
 ): readonly HandoffLine[] {
   const own = sourcesIn(summary)
   const before = earlier.map(({ id, summary: json }) => ({ id, lines: sourcesIn(json) }))
-  /** The statement that the line before belongs to: a person's words may have several lines. */
+  /** The statement of the previous line: a person's words may have several lines. */
   let open: Statement | undefined
   return text.split("\n").map((line): HandoffLine => {
     if (/^<\/?[a-z_]+\b[^>]*>$/.test(line.trim())) return { text: line, kind: "frame", sources: [] }
@@ -37,7 +37,7 @@ export function handoffLines(
 
 type Statement = { readonly sources: readonly string[]; readonly rest: ReadonlySet<string>; readonly since?: string }
 
-/** The source entries of each statement of a summary and its further lines, by the first line of its text. */
+/** The statements of a summary by their first line, with their source entries and further lines. */
 function sourcesIn(json: string | undefined): ReadonlyMap<string, Statement> {
   const summary = json === undefined ? undefined : tryParse(json)
   const sections = isObject(summary) && Array.isArray(summary.sections) ? summary.sections.filter(isObject) : []
@@ -52,14 +52,14 @@ function sourcesIn(json: string | undefined): ReadonlyMap<string, Statement> {
   )
 }
 
-/** Text shown around the words that were used, and at most. */
+/** Characters shown around the used words, and the limits on an excerpt and on the number of sources. */
 const around = 160
 const maxExcerpt = 900
 const maxSources = 6
-/** Shortest piece that does not match by chance; words with a digit, an `@` or a slash may be shorter. */
+/** Minimum length of a piece that does not match by chance; words with a digit, an `@` or a slash may be shorter. */
 const tellingLength = 14
 const tellingWord = /[\d@/]/
-/** A price or a time matches anywhere: it is marked, and finds nothing by itself. */
+/** Matches prices and times. They occur in many messages, so they are marked, but do not make a message a source. */
 const shortNumber = /^[\d.,:-]{1,7}$/
 
 /** The sources of a handoff line: the messages it names, otherwise those that contain its values; best matches first. */
@@ -91,14 +91,14 @@ export function sourcesOf(
     .map(({ source }) => source)
 }
 
-/** Where the words of a line are in a text: all of it, otherwise its sentences, otherwise the words that tell it from others. */
+/** The spans of a line's words in a text: of the whole line, otherwise of its clauses, otherwise of its distinctive words. */
 function usedSpans(text: string, line: string): readonly Span[] {
   const bare = withoutLineStart(line.trim()).replaceAll("`", "").trim()
   const sentences = sentencesIn(bare, { start: 0, end: bare.length }).map(({ start, end }) => bare.slice(start, end))
-  // The question that the words answer is added behind them in brackets, with its name.
+  // The question that the words answer is appended in brackets, as `(asked: …)`.
   const clauses = sentences.flatMap((sentence) => sentence.split(/;\s+|\s+\((?=[a-z ]+:)/))
   const values = bare.split(/[,;:()\s=[\]{}…"]+/)
-  // A record stands nowhere as it is told: each of its values does.
+  // The line of a record occurs in no message, but each of its values does.
   const pieces = /\S=\S/.test(bare) ? [[bare], values] : [[bare], clauses, values]
   for (const list of pieces) {
     const telling = list.filter((piece) => piece.length >= (tellingWord.test(piece) ? 4 : tellingLength))
@@ -108,14 +108,14 @@ function usedSpans(text: string, line: string): readonly Span[] {
   return []
 }
 
-/** Where a piece is in a text, however its words are separated there. */
+/** The span of a piece in a text, with any whitespace between its words. */
 function spanOf(text: string, piece: string): Span | undefined {
   const words = piece.split(/\s+/).map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"))
   const found = new RegExp(words.join("\\s+")).exec(text)
   return found === null ? undefined : { start: found.index, end: found.index + found[0].length }
 }
 
-/** The part of a text around the words that were used, cut where they begin and end. */
+/** The part of a text around the given spans, split where they begin and end. */
 function excerptOf(text: string, spans: readonly Span[]): LineSource["pieces"] {
   const from = Math.max(0, (spans[0]?.start ?? 0) - around)
   const to = Math.min(text.length, from + maxExcerpt, (spans.at(-1)?.end ?? 0) + around)

@@ -36,7 +36,7 @@ import { addCompactionRoutes, openWithProfile } from "./compaction-routes.ts"
 import { viewNow } from "./compaction-view.ts"
 import { messageLine } from "./handoff-lines.ts"
 import type { LoggedEntry, Profile, Profiles } from "./session-profile.ts"
-import { type Find, pageSessions, tellRow } from "./session-routes.ts"
+import { describeRow, type Find, pageSessions } from "./session-routes.ts"
 import {
   isDeniedCall,
   sessionSummary,
@@ -59,7 +59,7 @@ type InspectionDeps = Pick<
 export async function summarize(deps: InspectionDeps, row: SessionRow): Promise<SessionListing> {
   const profile = await deps.profiles.read(row.id)
   const summary = sessionSummary(profile, deps.activity.of(row.id), windowSettings(deps))
-  return { ...tellRow(row), ...summary, rules: summary.rules + operatorRulesOf(deps, row).length }
+  return { ...describeRow(row), ...summary, rules: summary.rules + operatorRulesOf(deps, row).length }
 }
 
 const operatorRulesOf = ({ operator }: InspectionDeps, row: SessionRow) =>
@@ -71,25 +71,25 @@ const windowSettings = ({ holdfast, upstreams, windowTokens }: InspectionDeps): 
   windowTokens,
 })
 
-/** Routes of the inspector besides the log itself: lists, series, searches, and what the compactions have. */
+/** Routes of the inspector besides the log itself: lists, series, searches and compactions. */
 export function addInspectionRoutes(app: Hono, deps: InspectionDeps): void {
   const at = "/admin/sessions/:id"
-  addRoute(app, "GET", "/admin/rows", (c) => tellRows(c, deps))
-  addRoute(app, "GET", "/admin/totals", (c) => tellTotals(c, deps))
+  addRoute(app, "GET", "/admin/rows", (c) => showRows(c, deps))
+  addRoute(app, "GET", "/admin/totals", (c) => showTotals(c, deps))
   addRoute(app, "GET", "/admin/memory", (c) => searchMemory(c, deps))
   addRoute(app, "GET", "/admin/search", createSearch(deps))
-  addRoute(app, "GET", `${at}/turns`, (c) => tellTurns(c, deps))
-  addRoute(app, "GET", `${at}/events`, (c) => tellEvents(c, deps))
-  addRoute(app, "GET", `${at}/view`, (c) => tellView(c, deps))
-  addRoute(app, "GET", `${at}/pins`, (c) => tellRules(c, deps))
+  addRoute(app, "GET", `${at}/turns`, (c) => showTurns(c, deps))
+  addRoute(app, "GET", `${at}/events`, (c) => showEvents(c, deps))
+  addRoute(app, "GET", `${at}/view`, (c) => showView(c, deps))
+  addRoute(app, "GET", `${at}/pins`, (c) => showRules(c, deps))
   addRoute(app, "GET", `${at}/export`, (c) => exportHistory(c, deps))
   addCompactionRoutes(app, deps)
 }
 
 const maxRows = 100
 
-/** Sessions by id, for a list that got an event about them. */
-async function tellRows(c: Context, deps: InspectionDeps): Promise<object> {
+/** Sessions by id, for refreshing rows of a list after events about them. */
+async function showRows(c: Context, deps: InspectionDeps): Promise<object> {
   const ids = (readTextParameter(c, "ids", 8000) ?? "").split(" ").filter((id) => id !== "")
   const rows: SessionListing[] = []
   for (const id of ids.slice(0, maxRows)) {
@@ -104,7 +104,7 @@ const maxSummed = 500
 const dayMs = 86_400_000
 const maxDays = 31
 
-async function tellTotals(c: Context, deps: InspectionDeps): Promise<TotalsAnswer> {
+async function showTotals(c: Context, deps: InspectionDeps): Promise<TotalsAnswer> {
   const fromMs = readNumber(c, "from", 0, { least: 0, most: 8.64e15 })
   const tenant = readTextParameter(c, "tenant")
   const { sessions } = await pageSessions(deps.store, maxSummed, present({ tenant }), undefined)
@@ -126,7 +126,7 @@ async function tellTotals(c: Context, deps: InspectionDeps): Promise<TotalsAnswe
   return { fromMs, ...sumsOf(fromMs), cut: changed.length >= maxSummed, days }
 }
 
-async function tellTurns(c: Context, deps: InspectionDeps): Promise<TurnSeries> {
+async function showTurns(c: Context, deps: InspectionDeps): Promise<TurnSeries> {
   const points = readNumber(c, "points", timelinePoints.usual, { least: 2, most: timelinePoints.most })
   const { row, profile } = await openWithProfile(c, deps)
   return {
@@ -148,8 +148,8 @@ const eventKinds: Readonly<Record<string, readonly string[]>> = {
   judged: ["calls-judged"],
 }
 
-/** Events by index, oldest first: an index always means the same event, because the log only grows. */
-async function tellEvents(c: Context, deps: InspectionDeps): Promise<EventsAnswer> {
+/** Returns events by index, oldest first: an index always means the same event, because the log only grows. */
+async function showEvents(c: Context, deps: InspectionDeps): Promise<EventsAnswer> {
   const from = readNumber(c, "from", 0, { least: 0, most: 1e12 })
   const limit = readLimit(c, eventPage)
   const only = readTextParameter(c, "only")
@@ -208,7 +208,7 @@ function eventOf(
   }
 }
 
-/** A rule in a list of events; whole it stands among the rules. */
+/** Limit on the characters of a rule in a list of events; the list of rules has it in full. */
 const ruleLength = 400
 
 /** The ratio of the provider's count to ours, from the last request. */
@@ -218,7 +218,7 @@ function ratioOf({ turns }: Profile): number {
   return Math.min(2, Math.max(0.5, last.contextTokens / last.estimatedTokens))
 }
 
-async function tellView(c: Context, deps: InspectionDeps): Promise<ViewNow> {
+async function showView(c: Context, deps: InspectionDeps): Promise<ViewNow> {
   const { row, profile } = await openWithProfile(c, deps)
   const window = windowMarks(profile, deps.activity.of(row.id), windowSettings(deps))
   return { ...(await viewNow(profile)), ...window }
@@ -226,7 +226,7 @@ async function tellView(c: Context, deps: InspectionDeps): Promise<ViewNow> {
 
 const rulePage = { usual: 500, most: 5000 } as const
 
-async function tellRules(c: Context, deps: InspectionDeps): Promise<object> {
+async function showRules(c: Context, deps: InspectionDeps): Promise<object> {
   const all = readFlag(c, "all")
   const limit = readLimit(c, rulePage)
   const { session, profile } = await openWithProfile(c, deps)
@@ -248,7 +248,7 @@ function heldOf({ id, state, policy }: ExplainedRule, { turns, turnAt, decisions
 
 const memoryPage = { usual: 50, most: 200 } as const
 
-/** Search the memory of agents, one tenant and agent at a time, as it is stored. */
+/** Searches the memory of agents, one tenant and agent at a time, because it is stored that way. */
 async function searchMemory(c: Context, { holdfast, store }: InspectionDeps): Promise<object> {
   const text = readTextParameter(c, "query", 1000)
   const limit = readLimit(c, memoryPage)
@@ -272,10 +272,10 @@ async function searchMemory(c: Context, { holdfast, store }: InspectionDeps): Pr
 }
 
 const searchPage = { usual: 20, most: 100 } as const
-/** Characters that one search reads at most: some seconds beside the gateway's work. */
+/** Limit on the characters that one search reads: some seconds of work. */
 const searchedCharacters = 20_000_000
 
-/** Search what was said in sessions, one search at a time: a new one is asked for with every word that is typed. */
+/** Handles searches in sessions, one at a time, because the page sends a new one with every word that is typed. */
 function createSearch({ store, find }: InspectionDeps): (c: Context) => Promise<SearchAnswer> {
   const oneAtATime = createLock()
   return async (c) => {
@@ -297,7 +297,7 @@ function createSearch({ store, find }: InspectionDeps): (c: Context) => Promise<
 
 type Owner = Pick<SessionRow, "tenant" | "agent">
 
-/** The owners of memory: those of the most recently used sessions. */
+/** The owners of memory, taken from the most recently used sessions. */
 async function ownersOf(store: InspectionDeps["store"], filter: Partial<Owner>): Promise<readonly Owner[]> {
   const rows = await store.sessions({ limit: maxSummed, ...filter })
   const seen = new Map(rows.map(({ tenant, agent }) => [`${tenant}\n${agent}`, { tenant, agent }]))
@@ -306,7 +306,7 @@ async function ownersOf(store: InspectionDeps["store"], filter: Partial<Owner>):
 
 const exportStep = 100
 
-/** Stream the whole history, one entry per line; the secret of the session's recall handles is left out. */
+/** Streams the whole history, one entry per line, without the secret of the session's recall handles. */
 async function exportHistory(c: Context, deps: InspectionDeps): Promise<Response> {
   const { row, session } = await deps.find(pathName(c, "id"))
   const encoder = new TextEncoder()

@@ -10,7 +10,7 @@ import type { StandingAnswer } from "./answers.ts"
 import type { ApprovalDesk } from "./approval-desk.ts"
 import type { Approvals } from "./approvals.ts"
 import { boundValue } from "./bound-value.ts"
-import { refusalResponse, refusals, refuseProblem, tellProblem } from "./refusal.ts"
+import { describeProblem, refusalResponse, refusals, refuseProblem } from "./refusal.ts"
 
 const auditPage = { usual: 100, most: 1000 } as const
 /** The largest line number. */
@@ -36,10 +36,10 @@ export function addOperatorRoutes(app: Hono, { operator, approvals, desk }: Deps
 }
 
 async function showStanding(_: Context, operator: Operator): Promise<StandingAnswer> {
-  // Show what the next request will be judged by.
+  // Refresh first, to show the policies that the next request will be judged by.
   await operator.refresh()
   // If the audit log cannot be read now, the rules in force are still shown.
-  return tellStanding(operator, await operator.audit().catch(ignoreProblem))
+  return describeStanding(operator, await operator.audit().catch(ignoreProblem))
 }
 
 async function showAudit(c: Context, operator: Operator): Promise<object> {
@@ -67,7 +67,7 @@ async function takeCommand(c: Context, operator: Operator, approvals: Approvals)
   return await submit(command, operator, approvals)
 }
 
-/** Submit a command: its audit line, the resulting rule, and for an approval whether the call waited in this process. */
+/** Submits a command. Returns its audit line, the resulting rule, and for an approval whether the call waited in this process. */
 async function submit(command: string, operator: Operator, approvals: Approvals) {
   const settled = new Set<string>()
   const stop = approvals.subscribe((event) => {
@@ -80,7 +80,7 @@ async function submit(command: string, operator: Operator, approvals: Approvals)
     return {
       accepted: line,
       ...present({ rule, approval }),
-      standing: tellStanding(operator, await operator.audit().catch(ignoreProblem)),
+      standing: describeStanding(operator, await operator.audit().catch(ignoreProblem)),
     }
   } finally {
     stop()
@@ -89,8 +89,8 @@ async function submit(command: string, operator: Operator, approvals: Approvals)
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What the operator wants now: rules and policies, and where each comes from. `lines` is the audit log, where it could be read. */
-function tellStanding(operator: Operator, lines?: readonly AuditLine[]): StandingAnswer {
+/** The operator's rules and policies in force, and the source of each. `lines` is the audit log, if it could be read. */
+function describeStanding(operator: Operator, lines?: readonly AuditLine[]): StandingAnswer {
   const { version, rules, policies, guard } = operator.standing()
   const problem = operator.refusal() ?? operator.problem()
   const commands = lines === undefined ? undefined : policyCommands(lines)
@@ -98,7 +98,7 @@ function tellStanding(operator: Operator, lines?: readonly AuditLine[]): Standin
     audience: operator.audience,
     version,
     rules: rules.map((rule) => ({ ...rule, by: /^c\d+$/.test(rule.id) ? "command" : "file" })),
-    policies: policies.map((policy) => tellPolicy(policy, commands)),
+    policies: policies.map((policy) => describePolicy(policy, commands)),
     judging: (guard?.policies ?? []).map(({ id, source, line, effect, decision, rule, instead }) => ({
       id,
       source,
@@ -107,7 +107,7 @@ function tellStanding(operator: Operator, lines?: readonly AuditLine[]): Standin
       rule,
       ...present({ instead }),
     })),
-    ...present({ problem: problem && tellProblem(problem) }),
+    ...present({ problem: problem && describeProblem(problem) }),
   }
 }
 
@@ -123,7 +123,7 @@ function policyCommands(lines: readonly AuditLine[]): ReadonlyMap<string, number
   return commands
 }
 
-function tellPolicy(policy: PolicyInput, commands: ReadonlyMap<string, number> | undefined): Fields {
+function describePolicy(policy: PolicyInput, commands: ReadonlyMap<string, number> | undefined): Fields {
   if (typeof policy === "string") return { text: policy, by: "file" }
   if (commands === undefined || policy.name === undefined) return { ...policy }
   const command = commands.get(policy.name)

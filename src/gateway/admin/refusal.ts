@@ -48,10 +48,10 @@ const statusHere = (problem: Problem): number =>
     : (ownStatuses[problem.code] ?? statusOf[problem.code])
 
 /** A problem in words, under its code. */
-export const tellProblem = (problem: Problem): ToldProblem => ({ code: problem.code, ...describe(problem) })
+export const describeProblem = (problem: Problem): ToldProblem => ({ code: problem.code, ...describe(problem) })
 
 export const refuseProblem = (problem: Problem): Response =>
-  refusalResponse({ status: statusHere(problem), ...tellProblem(problem) })
+  refusalResponse({ status: statusHere(problem), ...describeProblem(problem) })
 
 /** The response to a thrown error: a problem is described; any other error is a bug, and the client gets no details. */
 export function refuseError(error: unknown, onFault: (error: unknown) => void): Response {

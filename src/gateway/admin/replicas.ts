@@ -3,7 +3,7 @@ import { present } from "../../message/present.ts"
 import type { SharedEvents } from "../../store/store.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 
-/** What happened at another replica: an event of its feed, or an exchange whole. */
+/** An event from another replica: one of its feed, or a complete exchange record. */
 export type RemoteEvent = {
   readonly atMs: number
   readonly name: string
@@ -11,10 +11,10 @@ export type RemoteEvent = {
   readonly value: Readonly<Record<string, unknown>>
 }
 
-/** A call waits for a person no longer than this by default, and exchanges of older times are in the logs. */
+/** Age of the oldest event read at the start: by default calls wait for approval no longer, and older exchanges are in the logs. */
 const sinceMs = 15 * 60_000
 
-/** The name under which a replica says that a command was accepted: each reads the signed log itself and believes nothing else. */
+/** The name of the event that a command was accepted. It has no content: each replica reads the signed log, and trusts nothing else. */
 const commandName = "command-accepted"
 
 type Deps = {
@@ -25,7 +25,7 @@ type Deps = {
 
 export type Replicas = ReturnType<typeof joinReplicas>
 
-/** The other gateways over the same store: what happens here is told there, and what happens there is heard here. */
+/** Connects to the other gateways over the same store: sends them the events of this process, and receives theirs. */
 export function joinReplicas({ events, operator, onFault }: Deps) {
   const listeners: ((event: RemoteEvent) => void)[] = []
   const tell = (name: string, session: string | undefined, value: object): void =>
@@ -44,7 +44,7 @@ export function joinReplicas({ events, operator, onFault }: Deps) {
   }, sinceMs)
   return {
     tell,
-    /** Hear what happened at another replica, in the last minutes too. */
+    /** Calls the listener for events of other replicas, including those of the last minutes. */
     subscribe: (listener: (event: RemoteEvent) => void): void => void listeners.push(listener),
     stop: (): void => {
       stopOperator?.()

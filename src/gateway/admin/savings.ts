@@ -4,15 +4,15 @@ import type { CompactionFigures, SessionListing } from "./answers.ts"
 import { type Counted, type Profile, priceOf, pricesOf, type Turn } from "./session-profile.ts"
 
 /**
- * What compactions saved: the same turns without any compaction, less what happened. Every place that tells of savings, and the what-if
- * page's course without a compaction, is computed here.
+ * What compactions saved: the cost of the same turns without compaction, minus the actual cost. All figures about savings, and the course
+ * without compaction on the what-if page, are computed here.
  */
 type Compactions = Pick<Profile, "turns" | "compactions" | "compactedIn" | "removedIn">
 
 /**
- * The turns with all that compactions took out of them, as far as the model's own window takes it. What a provider read from its cache is
- * read from it here as well, and the request after a compaction finds the cache that the compaction made useless. A turn that no compaction
- * made smaller is as it was.
+ * The turns with the tokens that compactions removed from them added again, up to the model's own window. Cache hits stay the same share,
+ * and a request right after a compaction hits the cache that the compaction invalidated. A turn that no compaction made smaller is returned
+ * unchanged.
  */
 export function withoutCompaction(profile: Compactions): readonly (Counted & { readonly dollars?: number })[] {
   const { turns, compactions, removedIn } = profile
@@ -42,14 +42,14 @@ export function withoutCompaction(profile: Compactions): readonly (Counted & { r
 const removedBy = (compactions: readonly CompactionFigures[]): number =>
   sumOf(compactions, ({ beforeTokens, afterTokens }) => beforeTokens - afterTokens)
 
-/** Of what a provider did not read from its cache, the share that it reported to have written to it. */
+/** Share of the tokens not read from the provider's cache that were written to it. */
 export function writtenShareOf(turns: readonly Turn[]): number {
   const fresh = sumOf(turns, ({ contextTokens, cacheReadTokens }) => contextTokens - cacheReadTokens)
   const written = sumOf(turns, ({ cacheWriteTokens }) => cacheWriteTokens)
   return fresh > 0 ? Math.min(1, written / fresh) : 0
 }
 
-/** What each turn did not send, and cost less; a turn that cost more, because its cache had to be written again, counts against it. */
+/** Tokens and dollars saved in each turn; negative for a turn that cost more, because its cache had to be written again. */
 export function savedPerTurn(profile: Compactions): readonly { readonly tokens: number; readonly dollars: number }[] {
   const { turns } = profile
   return withoutCompaction(profile).map(({ contextTokens, dollars }, n) => {
@@ -72,8 +72,8 @@ export function sessionCost(profile: Compactions): Cost | undefined {
 }
 
 /**
- * What one compaction saved in the calls that sent less because of it. Where several did, each has the share of what it took out, so that the
- * savings of all compactions add up to those of the session.
+ * What one compaction saved in the calls that sent less because of it. If several compactions made a call smaller, each gets the share of
+ * the tokens that it removed, so that the savings of all compactions add up to those of the session.
  */
 export function savingsSince(profile: Compactions, compaction: CompactionFigures) {
   const { turns, compactedIn } = profile

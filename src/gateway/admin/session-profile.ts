@@ -11,7 +11,7 @@ import { findModel } from "../../tokens/models.ts"
 import { isObject } from "../../wire/json.ts"
 import type { CompactionFigures, JudgedDecision } from "./answers.ts"
 
-/** One answered request of a client, as its provider reported it. Turns are counted from 1; sizes are those of one model call. */
+/** One request of a client that got a response, with the usage that its provider reported. Turns count from 1; sizes are per model call. */
 export type Turn = {
   readonly turn: number
   readonly entry: string
@@ -24,13 +24,13 @@ export type Turn = {
   readonly cacheReadTokens: number
   readonly cacheWriteTokens: number
   readonly outputTokens: number
-  /** More than 1 where a model was asked again because a tool call of its was refused or fetched something. */
+  /** Number of model calls. More than 1 if the model was called again because a tool call was denied or was a recall. */
   readonly calls: number
-  /** Of all its calls, at the prices of the model table; absent for a model that is not in it. */
+  /** The cost of all its calls by the model table; missing for a model that is not in it. */
   readonly dollars?: number
 }
 
-/** What a session is, read from its log alone, so that it is the same after a restart and on every replica. */
+/** Facts about a session, read only from its log, so that they are the same after a restart and on every replica. */
 export type Profile = {
   readonly session: string
   readonly outline: Outline
@@ -43,13 +43,13 @@ export type Profile = {
   readonly turns: readonly Turn[]
   readonly compactions: readonly CompactionFigures[]
   readonly decisions: readonly JudgedDecision[]
-  /** The places of entries that a reader wants to see in a list: all but accounts and marks. */
+  /** The sequence numbers of the entries to list: all except usage and bookkeeping. */
   readonly events: readonly number[]
   /** The number of turns when an entry was written. */
   readonly turnAt: (seq: number) => number
   /** The compactions that made a turn's request smaller, the newest first. */
   readonly compactedIn: (turn: number) => readonly CompactionFigures[]
-  /** The tokens that all of these took out of it. */
+  /** The tokens that these compactions removed from it. */
   readonly removedIn: (turn: number) => number
   /** Rules that the newest compaction had no room for. */
   readonly rulesLeftOut: number
@@ -66,14 +66,14 @@ type LogStore = Pick<Store, "outline" | "readEntries" | "payloads">
 
 /** Limit on the entries of all cached profiles, some 200 bytes each; the least recently used are dropped. */
 const maxEntries = 500_000
-/** Outlines and bodies read at a time. */
+/** Number of outline entries read at a time. */
 const readStep = 5000
 const titleLength = 200
-/** Messages searched for a title: a person's first message is among the first ones. */
+/** Number of messages searched for a title: a person's first message is among the first ones. */
 const titleMessages = 12
 
 /** Entry types that are not listed, because they only record usage and bookkeeping. */
-const unlisted: ReadonlySet<string> = new Set(
+const unlistedTypes: ReadonlySet<string> = new Set(
   namesIn(
     "session-opened stack-seen usage-reported calls-judged summary-begun memory-flushed memory-retrieved handoff-restored text-recalled",
   ),
@@ -123,7 +123,7 @@ const emptyLists = () => ({
   turns: emptyList<Turn>(),
   turnSeqs: emptyList<number>(),
   compactions: emptyList<GrowingCompaction>(),
-  /** The checkpoint in force for each turn, as far as the log had it when its usage was reported; 0 if there was none. */
+  /** For each turn, the checkpoint in force when its usage was logged; 0 if there was none. */
   turnCheckpoints: emptyList<number>(),
   rereads: new Map<number, number>(),
   decisions: emptyList<JudgedDecision>(),
@@ -189,7 +189,7 @@ function compactionsByTurn(
     removed.push(below + (undone ? 0 : beforeTokens - afterTokens))
   }
   const below = (at: number): number | undefined => places.get(compactions[at]?.base ?? 0)
-  /** The newest compaction that acts on a turn: one that was made beside its request acts on a later one. */
+  /** The newest compaction that made a turn smaller. One that was made after the turn's request was sent affects only later turns. */
   const newestIn = (turn: number): number | undefined => {
     let at = places.get(turnCheckpoints[turn - 1] ?? 0)
     while (at !== undefined && (figures[at]?.turn ?? 0) >= turn) at = below(at)
@@ -208,12 +208,12 @@ function compactionsByTurn(
   }
 }
 
-/** Requests that may be forwarded while a compaction is made beside them. */
-const maxBeside = 8
-/** A request of at least this share of the size before a compaction was sent without it. */
+/** Limit on the requests that are forwarded while a compaction is made in the background. */
+const maxInBackground = 8
+/** A request with at least this share of the size before a compaction was sent without the compaction. */
 const sameSize = 0.97
 
-/** The turns before the first request that a compaction made smaller. One made beside a request that was on its way acts on a later one. */
+/** The number of turns before the first request that a compaction made smaller. One made in the background affects only a later request. */
 function turnsBefore(
   { turn, beforeTokens, afterTokens, tookMs, ahead }: Omit<CompactionFigures, "undone" | "rereads">,
   turns: readonly Turn[],
@@ -222,7 +222,7 @@ function turnsBefore(
   // Logs that say how long a compaction took also say whether its request waited for it.
   const waited = tookMs !== undefined && ahead !== true
   if (waited || afterTokens > sameSize * sameSize * beforeTokens) return turn
-  const last = Math.min(end, turn + maxBeside)
+  const last = Math.min(end, turn + maxInBackground)
   let at = turn
   while (at < last && (turns[at]?.contextTokens ?? 0) >= sameSize * beforeTokens) at++
   return at === last && at !== end ? turn : at
@@ -243,20 +243,20 @@ async function extend(store: LogStore, session: string, growing: GrowingProfile)
     const from = growing.outline.head().seq + 1
     const added = await store.outline(session, { from, limit: readStep })
     if (added.length === 0) return
-    const told = await readTold(store, session, growing, added)
+    const told = await readFigureEntries(store, session, growing, added)
     growing.outline.extend(added)
     for (const { seq, type, parent } of added) {
-      if (type === "message-appended") follow(growing, seq, parent ?? 0)
+      if (type === "message-appended") updateCheckpoint(growing, seq, parent ?? 0)
       const entry = told.get(seq)
-      if (entry !== undefined) take(growing, entry)
-      if (!unlisted.has(type) || isRefusal(entry)) growing.events.push(seq)
+      if (entry !== undefined) addEntry(growing, entry)
+      if (!unlistedTypes.has(type) || hasUnallowedCall(entry)) growing.events.push(seq)
     }
     if (added.length < readStep) return
   }
 }
 
-/** A message that does not follow the last one is on another branch, on which another checkpoint may be in force, or none. */
-function follow(growing: GrowingProfile, seq: number, parent: number): void {
+/** Updates the checkpoint in force: a message that does not follow the last one is on another branch, which may have another or none. */
+function updateCheckpoint(growing: GrowingProfile, seq: number, parent: number): void {
   if (parent !== growing.tip) {
     const found = growing.outline.checkpointAt(parent)
     growing.checkpoint = found < seq ? found : 0
@@ -264,12 +264,12 @@ function follow(growing: GrowingProfile, seq: number, parent: number): void {
   growing.tip = seq
 }
 
-/** Calls that were all allowed are no event. */
-const isRefusal = (entry: LoggedEntry | undefined): boolean =>
+/** True if at least one call was not allowed; only then the entry is listed. */
+const hasUnallowedCall = (entry: LoggedEntry | undefined): boolean =>
   entry?.body.type === "calls-judged" && entry.body.calls.some(({ decision }) => decision !== "allow")
 
-/** The entries that figures come from. No message is read but the first, for the title, and of a compaction not its content. */
-async function readTold(
+/** Reads the entries with figures. Of messages only the first ones are read, for the title, and most compactions without their texts. */
+async function readFigureEntries(
   store: LogStore,
   session: string,
   growing: GrowingProfile,
@@ -299,7 +299,7 @@ async function readWhole(store: LogStore, session: string, seqs: readonly number
   )
 }
 
-function take(growing: GrowingProfile, { seq, atMs, body }: LoggedEntry): void {
+function addEntry(growing: GrowingProfile, { seq, atMs, body }: LoggedEntry): void {
   const turn = growing.turns.length
   switch (body.type) {
     case "usage-reported":
@@ -403,7 +403,7 @@ function plannedIn(trace: ReadTrace, beforeTokens: number): PlannedSizes | undef
   return { sizes, scale: beforeTokens / sizes.contextTokens }
 }
 
-/** A block that clients put around a person's message: it begins and ends with the same tag. */
+/** Matches a tagged block that clients add before a person's text. */
 const taggedBlock = /^\s*<([A-Za-z][\w-]*)(?:\s[^>]*)?>[\s\S]*?<\/\1>\s*/
 
 /** The person's own text in a message, without blocks added by a client. */

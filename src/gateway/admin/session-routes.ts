@@ -21,14 +21,14 @@ import {
 } from "./admin-deps.ts"
 import type { ListedName, SessionListing } from "./answers.ts"
 import { type Bounds, boundObject, boundValue } from "./bound-value.ts"
-import { refusalResponse, refusals, tellProblem } from "./refusal.ts"
+import { describeProblem, refusalResponse, refusals } from "./refusal.ts"
 
-/** What the name of a session says, where the gateway gave it: its tenant is a fingerprint of the credential that its requests came with. */
+/** The parts of a session id made by the gateway. The tenant is a fingerprint of the credential of its requests. */
 type SessionName = Required<Pick<ListedName, "tenant" | "conversation" | "role">> & Pick<ListedName, "subagent">
 
 const shape = /^([A-Za-z0-9_-]{1,32})\.(~?[^~]+)((?:~[^~]+)*)$/
 
-/** Parse `tenant.conversation`, followed by `~agent-NAME`, `~side-KEY` or `~tools`; undefined for any other form. */
+/** Parses `tenant.conversation`, followed by `~agent-NAME`, `~side-KEY` or `~tools`; undefined for any other form. */
 export function readSessionName(id: string): SessionName | undefined {
   const [, tenant, conversation, rest = ""] = shape.exec(id) ?? []
   if (tenant === undefined || conversation === undefined) return undefined
@@ -48,7 +48,7 @@ const pages = {
 } as const
 /** Limit on the branches and compactions in an overview; its figures count all of them. */
 const maxListed = 100
-/** Concurrent log checks; each reads a whole log. */
+/** Limit on concurrent log checks; each reads a whole log. */
 const maxChecks = 2
 /** The largest sequence number. */
 const lastSeq = 999_999_999_999_999
@@ -56,7 +56,7 @@ const lastSeq = 999_999_999_999_999
 type Deps = {
   readonly store: AdminDeps["store"]
   readonly find: Find
-  /** A row with what its log says of it. */
+  /** Adds the figures from a session's log to its row. */
   readonly summarize: (row: SessionRow) => Promise<SessionListing>
 }
 
@@ -77,7 +77,7 @@ function linkTo(c: Context, changes: Readonly<Record<string, string | number>>):
   return `${pathname}?${searchParams}`
 }
 
-export const tellRow = (row: SessionRow): SessionRow & ListedName => ({ ...row, ...readSessionName(row.id) })
+export const describeRow = (row: SessionRow): SessionRow & ListedName => ({ ...row, ...readSessionName(row.id) })
 
 async function listSessions(c: Context, deps: Deps): Promise<object> {
   const limit = readLimit(c, pages.sessions)
@@ -92,10 +92,10 @@ async function listSessions(c: Context, deps: Deps): Promise<object> {
   return { sessions, ...present({ next }) }
 }
 
-type Found = { readonly row: SessionRow; readonly session: Session }
+type FoundSession = { readonly row: SessionRow; readonly session: Session }
 
 /** Finds a session by id; throws if the store does not have it. */
-export type Find = (id: string) => Promise<Found>
+export type Find = (id: string) => Promise<FoundSession>
 
 export const createFind =
   ({ store, holdfast }: Pick<AdminDeps, "store" | "holdfast">): Find =>
@@ -108,13 +108,13 @@ export const createFind =
     return { row, session: holdfast.session(id, agent === "" ? { tenant } : { tenant, agent }) }
   }
 
-const find = (c: Context, deps: Deps): Promise<Found> => deps.find(pathName(c, "id"))
+const find = (c: Context, deps: Deps): Promise<FoundSession> => deps.find(pathName(c, "id"))
 
 async function showSession(c: Context, deps: Deps): Promise<object> {
   const { row, session } = await find(c, deps)
   const { branches, checkpoints, ...overview } = await session.overview()
   return {
-    session: tellRow(row),
+    session: describeRow(row),
     overview: {
       ...overview,
       branchCount: branches.length,
@@ -144,7 +144,7 @@ async function showEntry(c: Context, deps: Deps): Promise<object> {
     throw new HoldfastError({ code: "entry-unknown", session: row.id, entry: JSON.stringify(id.slice(0, 40)) })
   const explanation = await session.explain(id)
   const told = full ? explanation : boundValue(explanation, entryBounds).value
-  return { entry: tellEntry(entry, full), explanation: told }
+  return { entry: describeEntry(entry, full), explanation: told }
 }
 
 async function showCompactions(c: Context, deps: Deps): Promise<object> {
@@ -157,13 +157,13 @@ async function showCompactions(c: Context, deps: Deps): Promise<object> {
   const compactions: unknown[] = []
   for (const checkpoint of older.slice(0, limit)) {
     const [entry] = await session.history({ from: seqOf(checkpoint.id) ?? 0, limit: 1 })
-    compactions.push(tellCompaction(checkpoint, entry ?? {}))
+    compactions.push(describeCompaction(checkpoint, entry ?? {}))
   }
   const last = older.length > limit ? older[limit - 1]?.id : undefined
   return { compactions, total: checkpoints.length, ...present({ next: last && linkTo(c, { before: last }) }) }
 }
 
-/** Check a log without the session's lock, so that nobody waits for it. */
+/** Checks a log without the session's lock, so that no call waits for it. */
 function createVerify(deps: Deps): (c: Context) => Promise<object> {
   let running = 0
   return async (c) => {
@@ -175,7 +175,7 @@ function createVerify(deps: Deps): (c: Context) => Promise<object> {
       return { session: row.id, whole: seq >= row.head.seq, entries: seq, hash }
     } catch (error) {
       if (!(error instanceof HoldfastError) || error.problem.code !== "store-corrupt") throw error
-      return { session: row.id, whole: false, problem: tellProblem(error.problem) }
+      return { session: row.id, whole: false, problem: describeProblem(error.problem) }
     } finally {
       running--
     }
@@ -237,13 +237,13 @@ type Fields = Readonly<Record<string, unknown>>
 /** Limits on an entry unless `full` is set: enough to recognise it. */
 const entryBounds: Bounds = { text: 2000, items: 100, total: 20_000 }
 
-/** Entries read at a time, and the characters after which a page of full entries ends: one entry may be megabytes. */
+/** Numbers of entries read at a time, and the characters after which a page of full entries ends: one entry may be megabytes. */
 const boundedStep = 50
 const wholeStep = 5
 const wholeLength = 8_000_000
 
 /** An entry within the bounds; the wire text of a message is included only with `full`. */
-function tellEntry(entry: HistoryEntry, full: boolean): Fields {
+function describeEntry(entry: HistoryEntry, full: boolean): Fields {
   if (full) return entry
   const { message, body, ...head } = entry
   return { ...head, ...boundObject(present({ message: message && withoutWire(message), body }), entryBounds) }
@@ -272,7 +272,7 @@ async function pageHistory(session: Session, from: number, limit: number, full: 
     // Read one more entry than requested, to know whether there are more.
     const read = await session.history({ from: at, limit: step + 1 })
     const entries = read.slice(0, step)
-    for (const entry of entries) told.push(tellEntry(entry, full))
+    for (const entry of entries) told.push(describeEntry(entry, full))
     if (full) length += JSON.stringify(entries).length
     at = (entries.at(-1)?.seq ?? at) + 1
     if (read.length <= step) return { entries: told }
@@ -284,7 +284,7 @@ async function pageHistory(session: Session, from: number, limit: number, full: 
 const compactionBounds: Bounds = { text: 8000, items: 500, total: 200_000 }
 
 /** A compaction for display: its sizes before and after, what was kept, shortened and left out and why, and what replaced it. */
-function tellCompaction(checkpoint: Checkpoint, { body }: Pick<HistoryEntry, "body">): Fields {
+function describeCompaction(checkpoint: Checkpoint, { body }: Pick<HistoryEntry, "body">): Fields {
   if (body?.type !== "checkpoint-installed") return checkpoint
   const events = eventsOfTrace(body)
   const ofType = (...types: readonly string[]): readonly Fields[] =>

@@ -10,7 +10,7 @@ import type { ListedName, PeriodTotals, SessionListing, WindowMarks } from "./an
 import { savedPerTurn, sessionCost } from "./savings.ts"
 import type { PlannedSizes, Profile, Turn } from "./session-profile.ts"
 
-/** A session in a row of a list, as far as its log says it. */
+/** The part of a row in the list of sessions that comes from the log. */
 type SessionSummary = Omit<SessionListing, keyof ListedName>
 
 const summaryPoints = 32
@@ -38,7 +38,7 @@ export function sessionSummary(profile: Profile, activity: SessionActivity, sett
   }
 }
 
-/** The entries of the rules that were pinned up to an entry, and not taken back by then. */
+/** The entries of the rules that were pinned up to an entry, and not withdrawn by then. */
 export function rulesUpTo({ outline }: Pick<Profile, "outline">, last = Infinity): readonly number[] {
   const until = (type: string): readonly number[] => outline.ofType(type).filter((seq) => seq <= last)
   const gone = new Set(until("rule-unpinned").map((seq) => outline.reference(seq)))
@@ -48,7 +48,7 @@ export function rulesUpTo({ outline }: Pick<Profile, "outline">, last = Infinity
 export const isDeniedCall = ({ decision, approved, enforced }: Profile["decisions"][number]): boolean =>
   enforced && decision !== "allow" && approved !== true
 
-/** What the gateway is configured with that says where a session is compacted. */
+/** The configuration that determines when a session is compacted. */
 export type WindowSettings = {
   readonly policy: CompactionPolicy
   readonly upstreams: readonly Upstream[]
@@ -56,8 +56,8 @@ export type WindowSettings = {
 }
 
 /**
- * The window and its marks: of a request in this process; otherwise as the last compaction was planned, if the window is still that one;
- * otherwise the configured window, or that of the model table, and its share.
+ * The window and its compaction thresholds: those of the last request in this process; otherwise those that the last compaction was planned
+ * with, if the window is still the same; otherwise the configured window or that of the model table, and the policy's share of it.
  */
 export function windowMarks(
   { planned, turns }: Pick<Profile, "planned" | "turns">,
@@ -92,7 +92,7 @@ function plannedMarks({ sizes, scale }: PlannedSizes, policy: CompactionPolicy):
   return { windowTokens, compactAtTokens: at("answered"), compactUnreadAtTokens: at("unread") }
 }
 
-/** Windows are whole thousands, nearly all; converting back and forth leaves a token or two. */
+/** The planned window in the provider's tokens, rounded to a whole thousand if close: converting back and forth is off by a few tokens. */
 function plannedWindow({ sizes, scale }: PlannedSizes): number {
   const windowTokens = Math.round(sizes.windowTokens * scale)
   const near = 1000 * Math.round(windowTokens / 1000)
@@ -124,7 +124,7 @@ export function totalsOf(
 type Span = {
   readonly fromMs: number
   readonly toMs?: number
-  /** How many of the operator's rules a session has, besides those that were said in it. */
+  /** The number of the operator's rules that apply to a session. */
   readonly operatorRules?: (profile: Profile) => number
 }
 
@@ -137,7 +137,7 @@ function medianOf(figures: readonly number[]): number | undefined {
   return figures.toSorted((one, other) => one - other)[Math.floor((figures.length - 1) / 2)]
 }
 
-/** The sums of one session, and how long each of its compactions took. */
+/** The sums of one session, and the durations of its compactions. */
 function totalsIn(profile: Profile, { fromMs, toMs, operatorRules }: Required<Span>) {
   const isIn = ({ atMs }: { readonly atMs: number }): boolean => atMs >= fromMs && atMs < toMs
   const turns = profile.turns.filter(isIn)
@@ -171,10 +171,10 @@ function totalsIn(profile: Profile, { fromMs, toMs, operatorRules }: Required<Sp
   return { figures, tookMs: compactions.flatMap(({ tookMs }) => tookMs ?? []), ...present({ prices }) }
 }
 
-/** Default and maximum points of a timeline; extremes are kept. */
+/** Default and maximum number of points of a timeline. */
 export const timelinePoints = { usual: 2000, most: 20_000 } as const
 
-/** The requests of a session over its life, column by column. */
+/** The requests of a session over time, column by column. */
 export function timelineOf(profile: Profile, points: number) {
   const turns = thin(profile.turns, points, ({ contextTokens }) => contextTokens)
   return {
@@ -188,7 +188,7 @@ export function timelineOf(profile: Profile, points: number) {
   }
 }
 
-/** Reduce a series to at most `most` points for drawing, keeping extremes. */
+/** Reduces a series to at most `most` points for drawing, keeping extremes. */
 export function thin<Point>(points: readonly Point[], most: number, figureOf: (point: Point) => number): Point[] {
   if (points.length <= most) return [...points]
   const kept: Point[] = []

@@ -24,7 +24,7 @@ const minuteMs = 60_000
 const codeMs = 5 * minuteMs
 /** Lifetime of a sign-in: a working day. */
 const signedInMs = 8 * 60 * minuteMs
-/** How old a signed text may be: it is sent at once, but clocks may differ a little. */
+/** Maximum age of a signed text: it is sent at once, but clocks may differ a little. */
 const changeMs = 2 * minuteMs
 const maxCodes = 100
 const maxSignedIn = 200
@@ -60,7 +60,7 @@ export function createSignIns(now: () => number) {
       setNewest(codes, digest(code), expiresAtMs, maxCodes)
       return { code, expiresAtMs }
     },
-    /** Use up a code and sign in; `code-wrong` if it is unknown, used or too old. */
+    /** Uses up a code and signs in; `code-wrong` if it is unknown, used or too old. */
     enter: (code: string, publicKey: string, origin: string) => {
       forget()
       const hash = digest(code)
@@ -92,7 +92,7 @@ export function createSignIns(now: () => number) {
   }
 }
 
-/** Parse the public half of an Ed25519 key as WebCrypto exports it: SPKI, in base64. */
+/** Parses the public half of an Ed25519 key as WebCrypto exports it: SPKI, in base64. */
 const readKey = (text: string): ReturnType<typeof readPublicKey> | undefined =>
   /^[A-Za-z0-9+/=]{20,200}$/.test(text) ? unlessProblem(() => readPublicKey(text, "the key of the page")) : undefined
 
@@ -101,8 +101,8 @@ const domain = "holdfast session change 1\n"
 const shape = /^hc1\.([\w-]{1,200000})\.([\w-]{86})$/
 
 /**
- * Parse `hc1.<payload>.<signature>`: who signed it, for which origin, and when; or why it is refused. The signature is checked before
- * anything else.
+ * Parses `hc1.<payload>.<signature>` and returns the signed change, or why it is refused: signature, origin and time are checked, the
+ * signature first.
  */
 function readChange({ verifies, origin }: SignIn, text: string, nowMs: number) {
   const [, payload = "", signature = ""] = shape.exec(text) ?? []
@@ -161,7 +161,7 @@ async function bodyOf(c: Context): Promise<Fields> {
   return isObject(body) ? body : {}
 }
 
-/** Sign in. This is the only request without token or cookie: it brings the code. Pages of other origins were refused before. */
+/** Signs a page in. This is the only request without token or cookie: it has the code. Pages of other origins were refused before. */
 async function signIn(c: Context, signIns: SignIns): Promise<object> {
   const { code, publicKey } = await bodyOf(c)
   const { origin } = new URL(c.req.url)
@@ -192,7 +192,7 @@ async function takeChange(c: Context, { signIns, find, signedInOf }: Deps): Prom
   return { done: await perform(session, type, rest) }
 }
 
-/** Perform a person's change in a session: undo the compaction in force, or add, withdraw or demote a rule. */
+/** Performs a person's change in a session: undoes the compaction in force, or adds, withdraws or demotes a rule. */
 async function perform(session: Session, type: string, rest: Fields): Promise<object> {
   const { checkpoint, text, rule, scope = "session" } = rest
   if (type === "undo" && typeof checkpoint === "string") {

@@ -91,7 +91,7 @@ function markersIn(bytes: Buffer): number {
 /** Anthropic accepts four cache markers in a request, according to its documentation of prompt caching. */
 const maxMarkers = 4
 
-/** If the client uses more markers than before, the gateway's markers may exceed the limit, and the request must be prepared. */
+/** True unless the client's markers together with the gateway's exceed the limit: then the request must be prepared. */
 const hasFreeMarkers = ({ splice }: FastPath, bytes: Buffer): boolean =>
   splice === undefined ||
   !splice.ownMarkers ||
@@ -121,7 +121,7 @@ function needlesIn(
   return needles
 }
 
-/** Allocate outside Node's buffer pool: a short pooled buffer would keep 64 kB in memory for as long as the session lasts. */
+/** Allocates outside Node's buffer pool: a short pooled buffer would keep 64 kB in memory for as long as the session lasts. */
 function ownBytes(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
   bytes.write(text)
@@ -138,7 +138,7 @@ function placeOf(text: Buffer, bytes: Buffer, guess: number): number {
 export const bodyFor = ({ bytes, splice }: FastPath): Buffer =>
   splice === undefined ? bytes : Buffer.concat([splice.head, bytes.subarray(splice.from)])
 
-/** At least everything up to the first assistant message: what comes before is often the same in every conversation of a program. */
+/** The `safe` offset: at least up to the first assistant message, because the start is often the same in all conversations of a program. */
 function safeBytes(bytes: Buffer, { wire, layout, messages }: ModelRequest): number {
   const elements = layout.messages?.elements ?? []
   const answer = messages.findIndex(({ role }) => role === "assistant")
@@ -159,7 +159,7 @@ function placeIn(bytes: Buffer, wire: string, at: number): number {
   return isUtf8(bytes) ? bytes.length - Buffer.byteLength(wire.slice(at)) : Buffer.byteLength(wire.slice(0, at))
 }
 
-/** Does a body certainly continue this fast path? Without a name for its conversation, it must have the last assistant message. */
+/** True if a body certainly continues this fast path. Without a name for its conversation, it must have the last assistant message. */
 export const isSureOf = (fastPath: FastPath, bytes: Buffer, common = commonPrefix(fastPath.bytes, bytes)): boolean =>
   common >= fastPath.safe &&
   (fastPath.isNamed || common >= fastPath.answered) &&
@@ -188,10 +188,10 @@ export function continueFastPath(fastPath: FastPath, bytes: Buffer, policy: Comp
 
 const resultMarks = ['"tool_result"', '"tool"', '_call_output"', '"functionResponse"']
 
-/** Do the bytes that were added to a body contain a tool result? */
+/** True if the bytes that were added to a body contain a tool result. */
 const hasResult = (added: Buffer): boolean => resultMarks.some((mark) => added.includes(mark))
 
-/** The same first request again: a retry, or another conversation that begins with the same words. */
+/** True if this is the same first request again: a retry, or another conversation that begins with the same words. */
 const isSameOpening = ({ request, bytes: before }: FastPath, { length }: Buffer, common: number): boolean =>
   common === length && common === before.length && !request.messages.some(({ role }) => role === "assistant")
 
@@ -204,7 +204,7 @@ const nearBy = 64
 export const commonSuffix = (one: Buffer, other: Buffer): number => commonLength(one, other, true)
 export const commonPrefix = (one: Buffer, other: Buffer): number => commonLength(one, other, false)
 
-/** How many bytes both have in common from the start, or from the end, found by bisecting with native comparisons. */
+/** The number of bytes that both have in common from the start, or from the end, found by bisecting with native comparisons. */
 function commonLength(one: Buffer, other: Buffer, isFromEnd: boolean): number {
   const place = ({ length }: Buffer, from: number, to: number): number => (isFromEnd ? length - to : from)
   const isSame = (from: number, to: number): boolean => {
@@ -223,19 +223,19 @@ function commonLength(one: Buffer, other: Buffer, isFromEnd: boolean): number {
   return low
 }
 
-/** A token is rarely shorter than two bytes. If it is, the exact count of this request corrects the estimate for the next one. */
-const leastBytesPerToken = 2
+/** Bytes per token for the estimate: a token is rarely shorter. If it is, the exact count of this request corrects the next estimate. */
+const minBytesPerToken = 2
 /** Safety margin below the compaction threshold, because counts are slightly off. */
 const nearShare = 0.95
 
-/** Is a request certainly small enough? Of what is not counted yet, only its bytes and a bound for its largest piece are known. */
+/** True if a request is certainly small enough. Of the part not counted yet, only the bytes and a bound for its largest piece are known. */
 export function leavesSize(
   { toolOutputTokens = Number.POSITIVE_INFINITY, toolRounds }: CompactionPolicy,
   { countedTokens, moreBytes, pieceBytes }: RequestSize,
   compactAtTokens: number,
 ): boolean {
-  const most = countedTokens + Math.max(0, moreBytes) / leastBytesPerToken
-  const isSmall = most <= compactAtTokens * nearShare && pieceBytes / leastBytesPerToken <= toolOutputTokens
+  const most = countedTokens + Math.max(0, moreBytes) / minBytesPerToken
+  const isSmall = most <= compactAtTokens * nearShare && pieceBytes / minBytesPerToken <= toolOutputTokens
   return isSmall && toolRounds === undefined
 }
 
@@ -253,7 +253,7 @@ const headBytes = 256
 const idOf = ({ headers, own }: IncomingCall): string | undefined =>
   own.session ?? sessionHeaders.map((name) => headers[name]).find((value) => value !== undefined)
 
-/** Does the client name its conversation? */
+/** True if the client names its conversation. */
 export const namesItself = (incomingCall: IncomingCall): boolean => idOf(incomingCall) !== undefined
 
 function hintOf(incomingCall: IncomingCall): string {

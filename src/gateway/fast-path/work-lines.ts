@@ -37,7 +37,7 @@ export function createWorkLines(onFault: (error: unknown) => void) {
       return line.tail
     },
     waiting: (name: string): number => lines.get(name)?.waiting ?? 0,
-    /** Resolves when the queued work of a session is done, which begins when it would have begun. */
+    /** Resolves when the queued work of a session is done, without starting it earlier. */
     done: async (name: string): Promise<void> => lines.get(name)?.tail,
     /** Starts all queued work of a session without delay, and resolves when it is done. */
     idle: async (name: string): Promise<void> => {
@@ -76,7 +76,7 @@ export function createWorkLimiter(most: number) {
     if (admitted) inside++
     plan()
   }
-  /** Admit one per turn of the event loop, so that other work runs in between. */
+  /** Admits one per turn of the event loop, so that other work runs in between. */
   const plan = (): void => {
     if (isDue || inside >= most || waiting.length === 0) return
     isDue = true
@@ -87,7 +87,7 @@ export function createWorkLimiter(most: number) {
     plan()
   }
   return {
-    /** Wait for a turn, or only until `hurry` resolves. Call the returned function once the work is done. */
+    /** Waits for a turn, or only until `hurry` resolves. Call the returned function once the work is done. */
     enter: (hurry: Promise<void>): Promise<() => void> => {
       const { promise, resolve } = Promise.withResolvers<() => void>()
       let isIn = false

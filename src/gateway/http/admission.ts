@@ -5,9 +5,9 @@ import { HoldfastError, type Problem, systemCode } from "../../message/errors.ts
 import type { GatewayOptions } from "../settings/gateway-options.ts"
 import type { Route } from "./route.ts"
 
-/** Who may use the server. */
+/** The conditions for using the server. */
 export type Admission = {
-  /** Is it bound to a loopback address? */
+  /** The server is bound to a loopback address. */
   readonly loopback: boolean
   /** Additional host names that requests may use; without a port. */
   readonly hosts: readonly string[]
@@ -18,7 +18,7 @@ export type Admission = {
 
 type Refusal = { readonly status: 401 | 403; readonly message: string }
 
-/** Does a host name always mean this machine? */
+/** True if a host name always means this machine. */
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[|\]$/g, "")
   return name === "localhost" || name === "::1" || (isIP(name) === 4 && name.startsWith("127."))
@@ -50,7 +50,7 @@ export function refuseOrigin(header: string | null, { origins }: Admission): Ref
 const ownHeader = "x-holdfast-token: TOKEN"
 const bearerHeader = "Authorization: Bearer TOKEN"
 
-/** Compare the bearer token in constant time. `headers` are the headers that the server accepts it in, for the message. */
+/** Compares the bearer token in constant time. `headers` are the headers that the server accepts it in, for the message. */
 export function refuseToken(
   header: string | null,
   { token }: Admission,
@@ -65,16 +65,16 @@ export function refuseToken(
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest()
 
-/** A request that asks to be served, and what does not change while the gateway runs. */
+/** A request to be admitted, and facts about the gateway that do not change while it runs. */
 type EntryRequest = {
   readonly loopback: boolean
-  /** Has each upstream a credential of its own? */
+  /** Each upstream has a credential of its own. */
   readonly ownKeys: boolean
   readonly route: Route
   readonly raw: readonly string[]
 }
 
-/** Headers that identify the caller or the target. If one is repeated, each server on the way may pick a different value. */
+/** Matches headers that identify the caller or the target. If one is repeated, each server on the way may pick a different value. */
 const singleHeaders =
   /^(?:host|origin|authorization|x-api-key|x-goog-api-key|api-key|x-holdfast-[a-z-]+|content-type)$/i
 
@@ -83,12 +83,12 @@ function repeatedIn(raw: readonly string[]): string | undefined {
   return names.find((name, n) => names.indexOf(name) < n)
 }
 
-/** Detect a web page that sends no Origin header by the Sec-Fetch-Site header of its browser. */
+/** Detects a web page that sends no Origin header by the Sec-Fetch-Site header of its browser. */
 const pageIn = (headers: IncomingHttpHeaders): string | null =>
   /^(?:cross-site|same-site)$/i.test(String(headers["sec-fetch-site"] ?? "")) ? "some other page" : null
 
 /**
- * Refuse a request that repeats an identifying header, that uses a host name that is not the gateway's, that comes from a web page whose
+ * Refuses a request that repeats an identifying header, that uses a host name that is not the gateway's, that comes from a web page whose
  * origin is not allowed, or that lacks the token where one is required. The admin API checks its own origins and its own token.
  */
 export function refuseEntry(

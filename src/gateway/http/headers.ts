@@ -44,13 +44,13 @@ function ownLines(
   )
 }
 
-/** Limits: names are shown in lists and stored with every entry; a focus is a sentence or two. */
+/** Limits in characters: names are shown in lists and stored with every entry; a focus is a sentence or two. */
 const maxNameLength = 200
 const maxFocusLength = 500
 
 export type HoldfastHeaders = ReturnType<typeof holdfastHeaders>
 
-/** Read the gateway's own headers. An invalid value is a Problem that names the header and does not repeat the value. */
+/** Reads the gateway's own headers. An invalid value is a Problem that names the header and does not repeat the value. */
 export function holdfastHeaders(headers: RequestHeaders) {
   return {
     /** Forward the request unchanged. */
@@ -63,7 +63,7 @@ export function holdfastHeaders(headers: RequestHeaders) {
   }
 }
 
-/** Allowed agent names. They are compared with names in rules and policies, so invisible characters are not allowed. */
+/** Matches allowed agent names. They are compared with names in rules and policies, so invisible characters are not allowed. */
 const agentName = /^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._:@/+-]*$/u
 
 function readAgent(headers: RequestHeaders): string | undefined {
@@ -125,10 +125,10 @@ const hopByHop: ReadonlySet<string> = new Set(
 const isHopByHop = (name: string): boolean =>
   hopByHop.has(name.toLowerCase()) || name.toLowerCase().startsWith("proxy-")
 
-/** The gateway's own headers, also in the spelling of servers that treat an underscore as a hyphen. */
+/** True for the gateway's own headers, also in the spelling of servers that treat an underscore as a hyphen. */
 const isOurs = (name: string): boolean => /^x[-_]holdfast(?:[-_]|$)/i.test(name)
 
-/** Is this a valid header line? Any other characters could end the line and begin another. */
+/** True if this is a valid header line. Any other characters could end the line and begin another. */
 const isSafeLine = ([name, value]: HeaderLine): boolean =>
   /^[!#$%&'*+.^_`|~\w-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
 
@@ -157,7 +157,7 @@ function endToEnd(lines: readonly HeaderLine[]): readonly HeaderLine[] {
   })
 }
 
-/** The upstream's alternative address would be taken for the gateway's own. */
+/** Response headers that are not relayed: clients would take the upstream's alternative address for the gateway's own. */
 const notRelayed: ReadonlySet<string> = new Set(["alt-svc"])
 
 /** The upstream's response headers for the client, as a flat list. The length is kept only if the body is relayed unchanged. */
@@ -212,7 +212,7 @@ function receiptLine(receipt: Partial<Receipt>): string {
     .join("; ")
 }
 
-/** Percent-encode every character that `foreign` matches. */
+/** Percent-encodes every character that `foreign` matches. */
 const safe = (text: string, foreign: RegExp): string =>
   foreign.test(text) || !text.isWellFormed()
     ? text

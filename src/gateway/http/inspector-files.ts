@@ -5,7 +5,7 @@ import { extname, join } from "node:path"
 import { gzipSync } from "node:zlib"
 import tables from "./inspector-headers.json" with { type: "json" }
 
-/** The files of the inspector. They are the same for everyone and contain no session data: the pages fetch that from the admin API. */
+/** Serves the files of the inspector. They are the same for everyone and have no session data: the pages fetch that from the admin API. */
 type InspectorFiles = (incoming: IncomingMessage, response: ServerResponse, path: string) => void
 
 type ServedFile = {
@@ -19,13 +19,13 @@ type ServedFile = {
 
 const types: Readonly<Record<string, string>> = tables.types
 
-/** Only files of this origin, and no markup made from text: unescaped session text can neither run scripts nor fetch anything. */
+/** Security headers: only files of this origin, no markup made from text: unescaped session text can neither run nor fetch anything. */
 const security = { ...tables.security, "content-security-policy": tables.contentSecurityPolicy.join("; ") }
 
 const missing = `<!doctype html><html lang="en"><title>Holdfast</title><p>The inspector is not in this build. Run npm run build, and start the gateway again.</p>
 `
 
-/** The files are read once, at the first request. If the folder is missing, a single page says so. */
+/** Reads the files once, at the first request. If the folder is missing, a single page says so. */
 export function createInspectorFiles(folder: string | undefined): InspectorFiles {
   let files: ReadonlyMap<string, ServedFile> | undefined
   return ({ method, headers }, response, path) => {

@@ -6,13 +6,13 @@ import { isLoopback, listenProblem } from "./admission.ts"
 
 export type Listening = { readonly url: string; readonly port: number; readonly close: () => Promise<void> }
 
-/** An `import` of `node:http` reads all that it exports, of which the WebSocket loads the whole of `fetch`: 80 ms of a start. */
+/** Not an `import`: that evaluates all exports of `node:http`, among them WebSocket, which loads `fetch` and adds 80 ms to the start. */
 const { createServer } = process.getBuiltinModule("node:http")
 
 /** How long an idle connection is kept: longer than connection pools of clients and load balancers keep theirs. */
 const idleMs = 75_000
 
-/** Listen for requests. An error on one connection affects only that connection. */
+/** Listens for requests. An error on one connection affects only that connection. */
 export async function listen(
   { host, port, limits, onFault }: Pick<GatewayOptions, "host" | "port" | "limits" | "onFault">,
   handle: (incoming: IncomingMessage, response: ServerResponse) => void,
@@ -53,7 +53,7 @@ const errorStatuses: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 }
 
-/** Refuse bytes that are not HTTP, and requests that arrive too slowly. */
+/** Refuses bytes that are not HTTP, and requests that arrive too slowly. */
 function refuseInvalid(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy()
   endSoon(socket, errorStatuses[error.code ?? ""] ?? "400 Bad Request")
@@ -62,7 +62,7 @@ function refuseInvalid(error: NodeJS.ErrnoException, socket: Duplex): void {
 /** How long a client may take to read the refusal before its connection is closed. */
 const refusalReadMs = 1000
 
-/** Send the status, and close the connection even if the client keeps it open: a half-open connection occupies a slot. */
+/** Sends the status, and closes the connection even if the client keeps it open: a half-open connection occupies a slot. */
 function endSoon(socket: Duplex, status: string, headers = ""): void {
   socket.on("error", () => {})
   const timer = setTimeout(() => socket.destroy(), refusalReadMs)
@@ -78,7 +78,7 @@ async function open(server: Server, port: number, host: string): Promise<void> {
   server.off("error", reject)
 }
 
-/** Stop accepting requests; open ones get `graceMs` to finish. */
+/** Stops accepting requests; open ones get `graceMs` to finish. */
 async function close(server: Server, graceMs: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   server.close(() => resolve())
@@ -135,7 +135,7 @@ export function createConnections(limits: ConnectionLimits, now: () => number) {
     connection.socket.destroy()
   }
 
-  /** Close one connection of these addresses that waits for its client: a slow one, an idle one, or the oldest. */
+  /** Closes one connection of these addresses that waits for its client: a slow one, an idle one, or the oldest. */
   const closeOne = (among: readonly Address[], opened: Connection): void => {
     const slow = among.map((address) => slowOf(address, now()).next().value).find((one) => one !== undefined)
     const idle = slow ?? among.map(({ idle: [first] }) => first).find((one) => one !== undefined)

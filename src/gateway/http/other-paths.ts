@@ -5,9 +5,9 @@ import { namesIn } from "../../message/present.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 
 /**
- * What a request that is no model call may bring back while a guard is on. `plain`: no tool call. `stored`: one stored response, which
- * is judged as it was a new one. `closed`: tool calls in a form that the guard does not read. `unknown`: its response is looked through,
- * and relayed if nobody could find a call in it.
+ * What the response to a request that is not a model call may contain, for a gateway with a guard. `plain`: no tool call. `stored`: one
+ * stored response, which is judged like a new one. `closed`: tool calls in a form that the guard does not read. `unknown`: its response is
+ * searched, and relayed only if no client could find a tool call in it.
  */
 export type OtherPath =
   | { readonly type: "plain" }
@@ -15,18 +15,18 @@ export type OtherPath =
   | { readonly type: "closed"; readonly what: string }
   | { readonly type: "unknown"; readonly isFile: boolean }
 
-/** Counts, lists of models, embeddings, pictures and sounds, as the providers spell their paths. */
+/** Match the paths of token counts, lists of models, embeddings, images and audio, as the providers spell them. */
 const plainPosts =
   /\/(?:count_tokens|input_tokens|embeddings|moderations|rerank)$|(?::|%3[Aa])(?:countTokens|embedContent|batchEmbedContents|computeTokens)$|\/(?:images|audio)\/[a-z]+$|^\/api\/(?:show|embed|embeddings)$/
 const plainGets = /\/models(?:\/[^/:]+)?$|^\/api\/(?:hello|tags|version|ps)$/
 
-/** Stored responses that are read as the answer of a model call is. */
+/** Paths of stored responses, which are read like the response to a model call. */
 const storedPaths: readonly (readonly [path: RegExp, format: Format])[] = [
   [/\/responses\/([^/]+)(?:\/cancel)?\/?$/, "openai-responses"],
   [/\/chat\/completions\/([^/]+)\/?$/, "openai-chat"],
 ]
 
-/** Paths that begin work whose tool calls come in another form, or fetch what such work left. */
+/** Paths that start work whose tool calls come in another form, or fetch the results of such work. */
 const closedPaths: readonly (readonly [path: RegExp, what: string])[] = [
   [/\/chat\/completions\/?$/, "the list of stored completions"],
   [/\/(?:chat\/completions|responses)\/[^/]+\/(?:messages|input_items)\/?$/, "what is stored of an earlier call"],
@@ -47,15 +47,15 @@ const closedPaths: readonly (readonly [path: RegExp, what: string])[] = [
 
 const filePaths = /\/files\/[^/]+\/content$|(?::|%3[Aa])download$/
 
-/** What a path that is no model call may bring back. A spelling that a lenient server could read as another path is never `plain`. */
+/** Classifies a path that is not a model call. A spelling that a lenient server could read as another path is never `plain`. */
 export function otherPathOf(method: string, target: string): OtherPath {
   const path = target.split("?", 1)[0] ?? ""
   if (method === "HEAD" || method === "OPTIONS") return { type: "plain" }
   if ((method === "POST" && plainPosts.test(path)) || (method === "GET" && plainGets.test(path)))
     return { type: "plain" }
-  // As the most lenient server reads it; `readTarget` has refused what cannot be decoded.
+  // The path as the most lenient server reads it; `readTarget` has refused paths that cannot be decoded.
   const loose = percentDecoded(path).toLowerCase()
-  // Deleting brings back no more than that it was done, which is looked at.
+  // The response to DELETE only says that it was done; it is searched like an unknown one.
   const closed = method === "DELETE" ? undefined : closedPaths.find(([pattern]) => pattern.test(loose))
   if (closed !== undefined) return { type: "closed", what: closed[1] }
   for (const [pattern, format] of method === "GET" || method === "POST" ? storedPaths : []) {
@@ -69,17 +69,17 @@ const callType = /(?:^|_)(?:call|use|tooluse|toolcall|functioncall)$/i
 const callKeys = /^(?:tool_?calls?|tool_?uses?|function_?calls?|executable_?code|server_?tool_?use)$/i
 const inputKeys = ["arguments", "args", "input", "tool_input", "action_input"] as const
 
-/** No event of any API nests its calls deeper. */
+/** Maximum nesting depth; no event of any API nests its calls deeper. */
 const maxLevels = 30
 
-/** Could a client find a tool call in a response of an unknown kind: in its fields, or in its words? What nests too deep counts as one. */
+/** True if a client could find a tool call in a response of an unknown kind, in its fields or texts. Too deep nesting counts as one. */
 export function mayCarryCall(text: string): boolean {
   const whole = tryParse(text)
   const values =
     whole === undefined ? text.split(/\r?\n/).map((line) => tryParse(line.replace(/^data:\s*/, ""))) : [whole]
   const words: string[] = []
   if (values.some((value) => hasCall(value, words, 0))) return true
-  // Pieces of a text that was streamed are a text again when they are joined.
+  // Join the pieces of a streamed text, because a call may span several.
   return callsInText(words.join("")).length > 0 || (whole === undefined && callsInText(text).length > 0)
 }
 
@@ -102,7 +102,7 @@ function isCall(fields: Readonly<Record<string, unknown>>): boolean {
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
-/** Is a body of this type text that can be looked through, something only to be seen or heard, or neither? */
+/** Classifies a content type: text that can be searched, media, or neither. */
 export function bodyKind(contentType: string): "text" | "media" | "other" {
   const type = contentType.split(";", 1)[0]?.trim().toLowerCase() ?? ""
   if (/^(?:image|audio|video|font)\//.test(type)) return "media"
@@ -111,31 +111,31 @@ export function bodyKind(contentType: string): "text" | "media" | "other" {
     : "other"
 }
 
-/** Single responses to one request, of which the provider keeps nothing that can be listed. */
+/** Matches completion paths without stored data: the provider keeps nothing of their responses that can be listed. */
 const keepsNothing = /\/(?:completions|complete)$/
 
-/** May a request that is no model call be sent to an account that several tenants share? Only if it reaches nothing that is stored there. */
+/** True if a request that is not a model call reaches nothing stored in the account, so that tenants may share the account. */
 export function isForEveryone(method: string, target: string): boolean {
   const path = target.split("?", 1)[0] ?? ""
   if (method === "POST") return plainPosts.test(path) || (keepsNothing.test(path) && !/\/chat\/completions$/.test(path))
   return (method === "GET" || method === "HEAD") && plainGets.test(path)
 }
 
-/** Fields by which a request refers to something that is stored in the account. */
+/** Matches fields by which a request refers to something that is stored in the account. */
 const accountFields =
   /^(?:file_?ids?|vector_?store_?(?:ids?|names?)|file_?search_?store_?names|cached_?content|container(?:_?id)?|data_?store|engine|rag_?resources|rag_?corpus|skill_?id|agent_?id)$/i
-/** Below these stands what a tool is given or answers, and how a tool is described: no reference to the account, whatever the names. */
+/** Fields with the input, output or description of a tool: names below them are not references to the account. */
 const foreignFields: ReadonlySet<string> = new Set(
   namesIn(
     "args arguments functionResponse function_response input_schema inputSchema metadata parameters parametersJsonSchema responseSchema response_format schema",
   ),
 )
 
-/** Bodies without any of these, and without an escape that could spell one, refer to nothing. */
+/** Matches a body that may refer to the account: it has one of these names, or an escape that could spell one. */
 const namesReference =
   /"(?:file_?(?:ids?|uri)|vector_?store|file_?search_?store|cached_?content|container|data_?store|engine|rag_?|skill_?id|agent_?id|prompt|audio)|\\u/i
 
-/** Does the body of a model call refer to something stored in the account: a file, a container, a prompt, a cache? */
+/** True if the body of a model call refers to something stored in the account: a file, a container, a prompt, a cache. */
 export function refersToAccount(bytes: Buffer): boolean {
   if (!namesReference.test(bytes.toString("latin1"))) return false
   const body = tryParse(bytes.toString("utf8"))
@@ -158,9 +158,9 @@ function refersIn(value: unknown, level: number): boolean {
   })
 }
 
-/** A container that the provider makes for the call alone is named by no id. */
+/** True if a field's value refers to something stored. A container that the provider creates for this call only has no id. */
 const isReference = (value: unknown): boolean =>
   isObject(value) ? value.id !== undefined || value.skills !== undefined : value !== null && !isEmptyList(value)
 
-/** Files of the account, and not pages that anyone can fetch. */
+/** True for files of the account, false for pages that anyone can fetch. */
 const isStoredUri = (uri: string): boolean => !/^https?:\/\//i.test(uri) || /\/files\/|googleapis\.com/i.test(uri)

@@ -65,7 +65,7 @@ export function createBodies(roomBytes: number): Bodies {
   }
 }
 
-/** Smaller chunks are copied into blocks: a separate object costs about a hundred extra bytes. */
+/** Size below which chunks are copied into blocks, because a separate object costs about a hundred extra bytes; and the block sizes. */
 const smallBytes = 4096
 const blockBytes = 65_536
 const firstBlockBytes = 8192
@@ -103,7 +103,7 @@ export function createByteList() {
   }
 }
 
-/** No client compresses a body more than twice; each further layer multiplies the possible size. */
+/** Limit on compression layers: no client compresses a body more than twice, and each layer multiplies the possible size. */
 const maxLayers = 2
 
 type Unpack = (bytes: Buffer, limit: { readonly maxOutputLength: number }) => Promise<Buffer>
@@ -131,7 +131,7 @@ const unpackers: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
   ...(typeof zlib.zstdDecompress === "function" ? [["zstd", zstd] as const] : []),
 ])
 
-/** Decompress a body; never to more than `maxBytes`, whatever the body claims. */
+/** Decompresses a body; never to more than `maxBytes`, whatever the body claims. */
 export async function unpack(bytes: Buffer, encoding: string | undefined, maxBytes: number): Promise<Buffer> {
   const layers = layersIn(encoding)
   let unpacked = bytes

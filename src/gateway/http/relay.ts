@@ -56,14 +56,14 @@ function createWriter(response: ServerResponse, { keepAliveMs, onFirstByte }: Re
   }
 }
 
-/** Does an event end with these bytes, so that a comment may follow? */
+/** True if an event ends with these bytes, so that a comment may follow. */
 function endsEvent(chunk: Uint8Array): boolean {
   const [before, last] = [chunk.at(-2), chunk.at(-1)]
   if (last === 0x0a) return before === 0x0a || (before === 0x0d && chunk.at(-3) === 0x0a)
   return last === 0x0d && before === 0x0d
 }
 
-/** Relay the bytes of a response as they arrive, no faster than the client reads; if the upstream breaks off, so does the response. */
+/** Relays the bytes of a response as they arrive, no faster than the client reads; if the upstream breaks off, so does the response. */
 export function relayBytes(answer: UpstreamAnswer, response: ServerResponse, options: RelayOptions): Promise<Relayed> {
   const { promise, resolve } = Promise.withResolvers<Relayed>()
   const writer = createWriter(response, options)
@@ -83,7 +83,7 @@ export function relayBytes(answer: UpstreamAnswer, response: ServerResponse, opt
   return promise
 }
 
-/** Relay events from a pipeline. If the pipeline throws, the client's connection is closed. */
+/** Relays events from a pipeline. If the pipeline throws, the client's connection is closed. */
 export async function relayEvents(
   events: AsyncIterable<Pick<SseEvent, "raw">>,
   response: ServerResponse,
@@ -116,7 +116,7 @@ function drained(response: ServerResponse, gone: AbortSignal): Promise<void> {
   })
 }
 
-/** How a streamed response is delimited: as server-sent events, or as elements of a JSON array. */
+/** The framing of a streamed response: server-sent events, or elements of a JSON array. */
 export type StreamFraming = "events" | "array"
 
 /** The framing of a response, by its content type; undefined if it is not streamed. */
@@ -128,7 +128,7 @@ export function framingOf(format: Format, contentType: string, path: string): St
 type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 type Events = AsyncGenerator<SseEvent, void, undefined>
 
-/** Parse chunks into events, whose raw bytes together are the input; other requests are served between events. */
+/** Parses chunks into events, whose raw bytes together are the input; other requests are served between events. */
 export const eventsIn = (chunks: Chunks, framing: StreamFraming): Events =>
   framing === "array" ? framed(chunks, startArray(), arrayStep, arrayEnd) : framed(chunks, startSse(), sseStep, sseEnd)
 
@@ -163,7 +163,7 @@ function* framedAtOnce<State>(bytes: Uint8Array, start: State, step: Step<State>
   yield* end(state)
 }
 
-/** Bytes parsed in one step: some hundred small events. */
+/** Number of bytes parsed in one step: some hundred small events. */
 const pieceBytes = 32_768
 
 function* piecesOf(chunk: Uint8Array): Generator<Uint8Array, void, undefined> {

@@ -24,7 +24,7 @@ const own: Readonly<Record<string, "health" | "ready" | "metrics">> = {
 /** TRACE would show the client the upstream's key; CONNECT is for another kind of proxy. */
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 
-/** Decide the kind of a request. A path that any server could read as one of the gateway's own is never forwarded. */
+/** Decides the kind of a request. A path that any server could read as one of the gateway's own is never forwarded. */
 export function routeOf(method: string, target: string, headers: RequestHeaders): Route {
   const read = readTarget(target)
   if ("type" in read) return read
@@ -80,10 +80,10 @@ type RefusedTarget = {
   readonly reason: string
 }
 
-/** The limit of most servers; clients of model APIs send some hundred characters at most. */
+/** Limit on the length of a target, as in most servers; clients of model APIs send some hundred characters at most. */
 const maxTargetLength = 8192
 
-/** Parse a request target. Refuse it if two servers could read it as different paths. */
+/** Parses a request target. Refuses it if two servers could read it as different paths. */
 function readTarget(target: string): ReadTarget | RefusedTarget {
   if (target.length > maxTargetLength) return refused(414, `The target is longer than ${maxTargetLength} characters.`)
   if (!/^\/[!-~]*$/.test(target))
@@ -125,7 +125,7 @@ function decode(path: string): string | undefined {
   }
 }
 
-/** Reduce wide, accented and invisible forms to plain letters. Upper-case first, because `ı` becomes `i` only that way. */
+/** Reduces wide, accented and invisible forms to plain letters. Upper-case first, because `ı` becomes `i` only that way. */
 const fold = (text: string): string =>
   text
     .normalize("NFKD")
@@ -207,11 +207,11 @@ function familyOfPass(path: string, query: string, headers: RequestHeaders): Api
 
 const version = /^v\d[\w.]{0,12}$/
 
-/** Path segments directly below the version in the OpenAI and Anthropic APIs. Clients configured without a version leave it out. */
+/** Matches path segments directly below the version in the OpenAI and Anthropic APIs. Clients configured without a version leave it out. */
 const bare =
   /^(?:chat|responses|messages|models|completions|embeddings|files|batches|images|audio|moderations|rerank|uploads)$/
 
-/** Join the upstream's base path and the request's path without repeating segments that both have. */
+/** Joins the upstream's base path and the request's path without repeating segments that both have. */
 export function targetUrl(
   upstream: Pick<Upstream, "baseUrl" | "families" | "apiKey" | "headers">,
   target: string,
@@ -255,7 +255,7 @@ function sharedBetween(base: readonly string[], path: readonly string[]): number
   return 0
 }
 
-/** Google accepts a credential in the query: drop the client's if the upstream has its own key. */
+/** Removes credentials from a query, because Google accepts them there; used if the upstream has its own key. */
 function withoutKey(query: string): string {
   const isKey = (parameter: string): boolean =>
     /^\$?(?:key|access_token|oauth_token)$/i.test(percentDecoded(parameter.split("=")[0] ?? ""))

@@ -33,9 +33,9 @@ export type UpstreamAnswer = {
   readonly rawHeaders: readonly (string | Buffer)[]
   readonly attempts: number
   readonly take: (taker: Taker) => void
-  /** Continue after `data` returned false. */
+  /** Continues after `data` returned false. */
   readonly resume: () => void
-  /** Abort the rest of the response. */
+  /** Aborts the rest of the response. */
   readonly drop: () => void
 }
 
@@ -44,7 +44,7 @@ export type Transport = {
   readonly close: () => Promise<void>
 }
 
-/** How long an idle connection is kept: providers close theirs after about a minute. */
+/** Time that an idle connection is kept: providers close theirs after about a minute. */
 const keepAliveMs = 30_000
 const firstWaitMs = 100
 
@@ -89,7 +89,7 @@ function dispatch(pool: Pool, sending: UpstreamRequest, attempts: number): Promi
   const { upstream, path, method, headers, body, signal, origin } = sending
   const { promise, resolve } = Promise.withResolvers<UpstreamAnswer | FailedAttempt>()
   let taker: Taker | undefined
-  /** Reports the end, if the response ended before `take` was called, as one without a body does. */
+  /** Set if the response ended before `take` was called, as one without a body does; reports the end to the taker. */
   let ending: ((given: Taker) => void) | undefined
   let answered = false
   let abort = (): void => {}
@@ -156,12 +156,12 @@ function dispatch(pool: Pool, sending: UpstreamRequest, attempts: number): Promi
 
 type PausableRead = { readonly pause: () => void; readonly resume: () => void }
 
-/** Chunks after which the clock is looked at. */
+/** Number of chunks after which the elapsed time is checked. */
 const chunksPerLook = 256
 
 /**
- * Combine the chunks of one socket read: there may be twenty thousand chunks of one byte. If they take long, the parser stops among them, and
- * others are served.
+ * Combines the chunks of one socket read: there may be twenty thousand chunks of one byte. If they take long, the parser is paused between
+ * them, and other requests are served.
  */
 function createChunkBuffer(take: (bytes: Buffer) => boolean) {
   let chunks: Buffer[] = []

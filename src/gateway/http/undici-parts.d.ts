@@ -1,4 +1,4 @@
-/** The two parts of undici that the gateway uses. Its front door loads `fetch`, WebSocket, caches and mocks as well: three times the start. */
+/** The two modules of undici that the gateway uses. The main entry also loads `fetch`, WebSocket and mocks, which triples the load time. */
 declare module "undici/lib/dispatcher/pool.js" {
   import { Pool } from "undici"
   export = Pool

@@ -21,7 +21,7 @@ export function packingOf({ headers }: Pick<UpstreamAnswer, "headers">): string 
   return encoding === "" || encoding === "identity" ? undefined : encoding
 }
 
-/** Decompress a response that the upstream compressed although asked not to: the guard must read what the client will read. */
+/** Decompresses a response that the upstream compressed although asked not to: the guard must read what the client will read. */
 export function unpackedAnswer(answer: UpstreamAnswer): UpstreamAnswer {
   const open = streams.get(packingOf(answer) ?? "")
   if (open === undefined) return answer
@@ -71,13 +71,13 @@ function unpackInto(answer: UpstreamAnswer, stream: Transform, taker: Taker): vo
 /** A response, and the error that its stream begins with, if there is one. */
 type PeekResult = { readonly answer: UpstreamAnswer; readonly error?: string }
 
-/** How long to wait: an error about the request follows right after the opening events. */
+/** Time to wait for the beginning of a stream: an error about the request follows right after the opening events. */
 const waitMs = 3000
 /** Limit on bytes examined: the opening event may repeat the instructions and tools of the request. */
 const maxBytes = 2 * 1024 * 1024
 
 /**
- * Read the beginning of a Responses API stream before relaying it: this API may refuse a request that is too long inside the stream, where
+ * Reads the beginning of a Responses API stream before relaying it: this API may refuse a request that is too long inside the stream, where
  * the others use a status code. The bytes read are relayed first, unchanged.
  */
 export function peekAtStream(answer: UpstreamAnswer): Promise<PeekResult> {
@@ -139,11 +139,11 @@ function beginningOf(bytes: Buffer): "opening" | "other" | { readonly error: str
   return "opening"
 }
 
-/** A text this short may occur in a response by chance; keys are longer. */
-const leastLength = 8
+/** Minimum length of a key to mask: a shorter text may occur in a response by chance. */
+const minLength = 8
 
 /**
- * Mask the upstream's own key in a response, in a header or in an error that quotes it: the client must not see it. The mask has the same
+ * Masks the upstream's own key in a response, in a header or in an error that quotes it: the client must not see it. The mask has the same
  * length, so that nothing else changes.
  */
 export function maskedAnswer(answer: UpstreamAnswer, upstream: Pick<Upstream, "apiKey" | "headers">): UpstreamAnswer {
@@ -161,7 +161,7 @@ export function maskedAnswer(answer: UpstreamAnswer, upstream: Pick<Upstream, "a
 function secretsOf({ apiKey, headers = {} }: Pick<Upstream, "apiKey" | "headers">): readonly Buffer[] {
   const given = Object.entries(headers).flatMap(([name, value]) => (isCredential(name) ? [value] : []))
   const keys = [...(apiKey === undefined ? [] : [apiKey]), ...given].map((key) => key.replace(/^\S+\s+/, "").trim())
-  return keys.filter((key) => key.length >= leastLength).map((key) => Buffer.from(key))
+  return keys.filter((key) => key.length >= minLength).map((key) => Buffer.from(key))
 }
 
 function maskingTaker(taker: Taker, secrets: readonly Buffer[]): Taker {

@@ -39,11 +39,11 @@ const contextContent = (format: Format, need: ContextNeed): ErrorContent => ({
 export const contextError = (format: Format, need: ContextNeed): WireError =>
   answer(format, contextContent(format, need), true)
 
-/** Limit on messages, because they may quote text of a client or an upstream. */
+/** Limit on the length of error messages, because they may quote text of a client or an upstream. */
 const maxMessageLength = 4000
 
-/** `retry-after`: locks are released and stores recover within moments. */
-const usualRetrySeconds = 1
+/** Value of `retry-after`: locks are released and stores recover within moments. */
+const defaultRetrySeconds = 1
 
 /** Problems that a retry does not solve. */
 const permanent: ReadonlySet<Problem["code"]> = new Set(
@@ -103,7 +103,7 @@ function answer(format: Format | undefined, content: ErrorContent, isPermanent: 
     status: content.status,
     headers: {
       "content-type": "application/json",
-      ...(waits && !pointless ? { "retry-after": String(usualRetrySeconds) } : {}),
+      ...(waits && !pointless ? { "retry-after": String(defaultRetrySeconds) } : {}),
       ...(pointless ? { "x-should-retry": "false" } : {}),
     },
     body: errorBody(format, content),
@@ -128,7 +128,7 @@ export type WireError = {
 }
 
 /**
- * What each API calls an error of a status: https://docs.anthropic.com/en/api/errors, https://cloud.google.com/apis/design/errors. OpenAI
+ * The error name of each status in each API: https://docs.anthropic.com/en/api/errors, https://cloud.google.com/apis/design/errors. OpenAI
  * puts the cause into `code`; its `type` says whose fault it is.
  */
 const errorNames: Readonly<Record<ApiFamily, Readonly<Record<string, string>>>> = names
@@ -165,7 +165,7 @@ export function streamError(format: Format, problem: Problem, options: StreamErr
   return [createSseEvent(errorBody(format, content), name).raw]
 }
 
-/** Send both events: some clients read only the first kind, some only the second. */
+/** Writes both events, because some clients read only the first kind, some only the second. */
 function responsesEvents(
   content: ErrorContent,
   { responseId, sequence = 0 }: StreamErrorOptions,

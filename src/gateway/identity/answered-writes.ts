@@ -19,7 +19,7 @@ import {
 } from "./names.ts"
 
 /** Facts about a response besides its messages. */
-export type Answered = {
+export type ResponseOutcome = {
   readonly responseId?: string
   readonly entry?: string
   /** The response was not read to its end: the client may have received less or more of it, or may retry. */
@@ -33,7 +33,7 @@ type ResponseFacts = {
   readonly role: Assignment["role"]
   readonly request: ModelRequest
   readonly answer: readonly Message[]
-  readonly seen: Answered
+  readonly seen: ResponseOutcome
   readonly look: Look
 }
 
@@ -102,7 +102,7 @@ function newestWrites(about: ResponseFacts, mark: string): readonly Write[] {
 const saidWrites = (about: ResponseFacts): readonly Write[] =>
   claimAlone(about, turnLines(about.request, about.answer).map(about.names.said))
 
-/** Names that only one session can have. One that another session has too identifies neither. */
+/** Claims names that identify a session. A name that another session has too becomes ambiguous, and identifies neither. */
 function claimAlone({ session, look }: ResponseFacts, names: readonly string[]): readonly Write[] {
   return names.flatMap((name): readonly Write[] => {
     const known = look(name)
@@ -112,7 +112,7 @@ function claimAlone({ session, look }: ResponseFacts, names: readonly string[]):
   })
 }
 
-/** An id that two sessions had identifies neither: some servers number their calls, or answer from a cache. */
+/** The ids in the response. One that two sessions had identifies neither: some servers number their calls, or respond from a cache. */
 function anchorWrites(about: ResponseFacts): readonly Write[] {
   const anchors = [...new Set(about.answer.flatMap(anchorsOf))].slice(0, maxAnchors)
   return claimAlone(about, anchors.map(about.names.anchor))
@@ -132,19 +132,19 @@ function isStateful(request: ModelRequest): boolean {
   return request.format === "anthropic-messages" && isObject(bodyFields(request).thread)
 }
 
-/** Only this many characters of a text are examined, which is more than a summary has. */
+/** Limit on the characters of a text that are examined; a summary has fewer. */
 const maxLength = 64_000
-/** Shorter lines occur in many texts. */
-const leastLine = 40
+/** Minimum length of an identifying line in characters; shorter lines occur in many texts. */
+const minLine = 40
 /** A response without a longer line is identified by its longest line, if that has at least this length. */
-const leastOnlyLine = 12
+const minOnlyLine = 12
 const maxResponseLines = 6
 const maxOpeningLines = 300
 
 /** The longest lines of a response: a client that uses it as a summary puts it between text of its own. */
 function longestLines(answer: Transcript): readonly string[] {
-  const lines = longestFirst(linesIn(spokenText(answer), leastOnlyLine))
-  const long = lines.filter((line) => line.length >= leastLine)
+  const lines = longestFirst(linesIn(spokenText(answer), minOnlyLine))
+  const long = lines.filter((line) => line.length >= minLine)
   return long.length === 0 ? lines.slice(0, 1) : long.slice(0, maxResponseLines)
 }
 
@@ -153,20 +153,20 @@ export function openingLines(messages: Transcript): readonly string[] {
   const end = messages.findIndex((message) => message.role === "assistant" && !isFrame(message, true))
   const opening = messages.slice(0, end < 0 ? messages.length : end + 1)
   const text = spokenText(opening.filter(({ role }) => role !== "system")).slice(0, maxLength)
-  return longestFirst(linesIn(text, leastOnlyLine)).slice(0, maxOpeningLines)
+  return longestFirst(linesIn(text, minOnlyLine)).slice(0, maxOpeningLines)
 }
 
 /** Shortest line that identifies a conversation quoted as text in another request: few conversations share one. */
-const leastTurnLine = 24
+const minTurnLine = 24
 const maxTurnLines = 3
-/** Clients shorten tool output when they write it as text. */
+/** Characters of a tool result that are examined: clients shorten tool output when they write it as text. */
 const maxResult = 1500
 
 /** A few lines of the messages since the last response, and of the new response. */
 function turnLines({ messages }: ModelRequest, answer: Transcript): readonly string[] {
   const news = messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1)
   const text = [...news.filter(({ role }) => role === "user"), ...answer].flatMap(headsOf).join("\n")
-  return longestFirst(linesIn(text, leastTurnLine)).slice(0, maxTurnLines)
+  return longestFirst(linesIn(text, minTurnLine)).slice(0, maxTurnLines)
 }
 
 /** Only the last lines are examined: they have the newest messages and the question about them. */
@@ -176,11 +176,11 @@ const maxTextLines = 200
 export function linesOfCall({ messages }: ModelRequest): readonly string[] {
   if (messages.some(({ role }) => role === "assistant")) return []
   const text = spokenText(messages.filter(({ role }) => role === "user")).slice(-maxLength)
-  return linesIn(text, leastTurnLine).slice(-maxTextLines)
+  return linesIn(text, minTurnLine).slice(-maxTextLines)
 }
 
-/** Is the line long enough to identify a conversation without another line? */
-export const isTellingLine = (line: string): boolean => line.length >= leastLine
+/** True if the line is long enough to identify a conversation without another line. */
+export const isTellingLine = (line: string): boolean => line.length >= minLine
 
 /** The texts of a message; of a tool result only whole lines at its beginning. */
 const headsOf = ({ parts }: Message): readonly string[] =>
@@ -194,7 +194,7 @@ const wholeLines = (text: string): string =>
   text.length <= maxResult ? text : text.slice(0, Math.max(0, text.lastIndexOf("\n", maxResult)))
 
 const tag = /<[^<>\n]{1,80}>/g
-/** A label at the beginning of a line, such as a speaker or a heading: `[User]:`, `**Summary:**`. */
+/** Matches a label at the beginning of a line, such as a speaker or a heading: `[User]:`, `**Summary:**`. */
 const label = /^[*#>\s-]{0,6}\[?\p{L}[\p{L} ]{0,24}\]?\*{0,2}:\*{0,2}\s+/u
 
 /** The distinct lines of a text, without tags and labels, with whitespace normalized. */

@@ -28,10 +28,10 @@ import {
 } from "./names.ts"
 
 /**
- * Decide the session of a request without an id. Such a session is a line, not a tree: it continues only with requests that contain its
+ * Decides the session of a request without an id. Such a session is a line, not a tree: it continues only with requests that contain its
  * whole last request. Two people who began with the same words and got the same response cannot be told apart up to there, and need not be:
  * the first one to continue keeps the session, and the other one, whose history now differs, gets a copy of it up to the last response that
- * both have. So no message of one person ever enters the other's log. The same happens when a person goes back and says something else: the
+ * both have. So no message of one person ever enters the other's log. The same happens if a person goes back and says something else: the
  * history up to there is copied, and nothing is lost.
  *
  * A history that was rewritten by a client's own compaction begins with other messages than the session. But it contains ids that only one
@@ -162,7 +162,7 @@ function openRequest(line: Line): string | undefined {
   return undefined
 }
 
-/** The session whose last request this one has with a response, while that response is pending: its last bytes may still be on their way. */
+/** The session with a pending response, if this request contains that session's last request and a response to it. */
 function pendingAnswer(line: Line): string | undefined {
   const open = line.history.answered === undefined ? undefined : openRequest(line)
   return open !== undefined && line.isInFlight(open) ? open : undefined
@@ -210,7 +210,7 @@ function fromEarlier(line: Line): IdentityDecision | undefined {
 }
 
 /** Matching lines required if the response was shown to a person; for a client's own summary one is enough. */
-const leastLines = 2
+const minLines = 2
 
 /**
  * By the session's last response at the beginning of the conversation: the client asked for a summary, and continues from it. A person may
@@ -223,7 +223,7 @@ function fromRetelling(line: Line): IdentityDecision | undefined {
     const tip = tipOf(line, session)
     const last = lines.filter(({ entry }) => tip?.frame === frame && entry?.startsWith(`${tip.mark}.`))
     const [, how, count] = last[0]?.entry?.split(".") ?? []
-    const isEnough = history.answered !== undefined && last.length >= Math.min(leastLines, Number(count ?? leastLines))
+    const isEnough = history.answered !== undefined && last.length >= Math.min(minLines, Number(count ?? minLines))
     if (last.length > 0 && (how === unshown || isEnough)) return goOnLine(line, session, "retelling")
   }
   return undefined
@@ -273,7 +273,7 @@ function forkLine(line: Line, { session, entry }: Bearer, messages: number, why:
   return beginLine(line, { fork: { from: session, messages, at: entry } }, why)
 }
 
-/** Continue the session, and store the ids that its client made up. A request with another frame does not move the session's tip. */
+/** Continues the session, and stores the ids that its client generated. A request with another frame does not move the session's tip. */
 function goOnLine(line: Line, session: string, why: Why, more: AssignmentFields = {}): IdentityDecision {
   return decided(line, { session, isNew: false, why, role: "main", ...more })
 }
@@ -297,7 +297,7 @@ function decided(line: Line, assignment: Assignment, about?: IdentitySubject): I
   }
 }
 
-/** Store that a session had a side call, and where the session was at that time. */
+/** Stores that a session had a side call, and the session's last request at that time. */
 function asideWrites(line: Line, session: string): readonly Write[] {
   const { names, frame, mark } = line
   const tip = tipOf(line, session)
@@ -305,7 +305,7 @@ function asideWrites(line: Line, session: string): readonly Write[] {
 }
 
 /**
- * Store that a session continued its newest response, and with which message. If the next response is lost because its process ended, and
+ * Stores that a session continued its newest response, and with which message. If the next response is lost because its process ended, and
  * the client drops the beginning of its history, the session is found by this. A name that another session uses at the same time identifies
  * neither.
  */

@@ -33,7 +33,7 @@ type Group = IdentityQuestion & {
 }
 
 /**
- * Decide the session of a request that names its conversation. The sessions of such a group are named after its id, so that a gateway
+ * Decides the session of a request that names its conversation. The sessions of such a group are named after its id, so that a gateway
  * without any memory assigns the same ones. A history that differs means that the person went back, and stays in its session. A request
  * that shares nothing with the main conversation is that conversation after the client's own compaction if its tools and instructions look
  * like it, and otherwise a side call.
@@ -153,10 +153,10 @@ type Likeness = { readonly tools: readonly string[]; readonly words: readonly st
 const maxTools = 14
 const maxWords = 24
 const hexes = 6
-/** Only this many characters of the instructions are sampled: their beginning describes the agent. */
+/** Limit on the characters of the instructions that are sampled: their beginning describes the agent. */
 const maxLength = 20_000
 /** Overlap of 0.5 or more counts as the same agent: agents gain tools and instructions over time. */
-const leastShare = 0.5
+const minShare = 0.5
 
 /** A random sample of a set: the members with the smallest hashes. The overlap of two samples estimates the overlap of the sets. */
 const sample = (members: Iterable<string>, most: number): readonly string[] =>
@@ -184,7 +184,7 @@ function smallHash(text: string): string {
   return ((value ^ (value >>> 13)) >>> 8).toString(16).padStart(hexes, "0")
 }
 
-/** Is it the same agent, by tools and instructions? Two without tools may be the same; one with tools and one without are not. */
+/** True if both are the same agent, by tools and instructions. Two without tools may be; one with tools and one without are not. */
 const isAlike = (one: Likeness, other: Likeness): boolean =>
   overlaps(one.tools, other.tools, maxTools) && overlaps(one.words, other.words, maxWords)
 
@@ -193,7 +193,7 @@ function overlaps(one: readonly string[], other: readonly string[], most: number
   const here = new Set(one)
   const there = new Set(other)
   const all = sample([...one, ...other], most)
-  return all.filter((member) => here.has(member) && there.has(member)).length >= all.length * leastShare
+  return all.filter((member) => here.has(member) && there.has(member)).length >= all.length * minShare
 }
 
 const writeLikeness = ({ tools, words }: Likeness): string => `${tools.join("")}.${words.join("")}`

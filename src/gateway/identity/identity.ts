@@ -73,7 +73,7 @@ const fieldsIn = (fields: BodyFields, name: string): BodyFields => {
   return typeof value === "string" ? objectIn(value) : fieldsOf(value)
 }
 
-/** Longer texts in a header or in metadata are not parsed. */
+/** Limit on the length of texts in a header or in metadata that are parsed. */
 const maxText = 20_000
 
 /** The object in a JSON text; empty if there is none. */
@@ -83,7 +83,7 @@ export function objectIn(text: string | undefined): BodyFields {
   return isObject(parsed) ? parsed : none
 }
 
-/** Read which conversation a request says it belongs to. `Identity` has the table. */
+/** Reads which conversation a request says it belongs to. `Identity` has the table. */
 export function identityOf(headers: Headers, request: ModelRequest): Identity {
   const body = bodyFields(request)
   const meta = fieldsIn(body, "client_metadata")
@@ -112,11 +112,11 @@ const headerValue = (headers: Headers, name: string): string | undefined => {
   return value === "" ? undefined : value
 }
 
-/** Shorter ids such as `default`, `test` and `1` are used by many clients. */
-const leastId = 8
+/** Minimum length of an id in characters: shorter ids such as `default`, `test` and `1` are used by many clients. */
+const minIdLength = 8
 
 const usableId = (id: string | undefined): string | undefined =>
-  id !== undefined && id.length >= leastId && /\d/.test(id) ? id : undefined
+  id !== undefined && id.length >= minIdLength && /\d/.test(id) ? id : undefined
 
 /** Headers in which clients name their conversation. */
 export const sessionHeaders = namesIn("x-claude-code-session-id session-id session_id x-session-id conversation_id")

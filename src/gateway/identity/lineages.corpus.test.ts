@@ -5,7 +5,7 @@ import { sampleOf } from "../../../test/support/property.ts"
 import { type Message, type ModelRequest, messageId, type Transcript } from "../../message/message.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { isObject } from "../../wire/json.ts"
-import type { Answered } from "./answered-writes.ts"
+import type { ResponseOutcome } from "./answered-writes.ts"
 import { type Headers, identityOf } from "./identity.ts"
 import { anchorsOf, contentKey, tenantOf, toolNames } from "./names.ts"
 
@@ -31,7 +31,7 @@ const startsWith = (keys: readonly string[], start: readonly string[]): boolean 
   start.every((key, n) => keys[n] === key)
 const opening = ({ messages }: ModelRequest): Message | undefined => messages.find(({ role }) => role === "user")
 
-type Outcome = { readonly answer: readonly Message[]; readonly seen: Answered }
+type Outcome = { readonly answer: readonly Message[]; readonly seen: ResponseOutcome }
 
 /**
  * The recordings have no responses, so they are derived from later requests. A repeated request got no response. The calls of a stateful

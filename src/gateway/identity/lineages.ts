@@ -1,7 +1,7 @@
 import type { Message, ModelRequest } from "../../message/message.ts"
 import { setNewest } from "../../message/recall.ts"
 import { createRetry } from "../../session/limit-store.ts"
-import { type Answered, answeredWrites } from "./answered-writes.ts"
+import { answeredWrites, type ResponseOutcome } from "./answered-writes.ts"
 import { decideAlone } from "./decide-alone.ts"
 import { decideGroup } from "./decide-group.ts"
 import type { AnswerPlace, Assignment, Bearer, IdentityDecision, Look, Write } from "./decision.ts"
@@ -11,12 +11,12 @@ import { isTip, type Names, namesFor, readHistory } from "./names.ts"
 export type LineageDeps = AliasDeps & {
   readonly newId: () => string
   readonly now: () => number
-  /** May a request begin a session if names cannot be looked up, though it may belong to a known one? Refused unless true. */
+  /** If names cannot be looked up: begin a session for a request, though it may belong to a known one. Otherwise it is refused. */
   readonly guesses?: boolean
 }
 
 export type Lineages = {
-  /** Decide the session of a request, before it is sent. */
+  /** Decides the session of a request, before it is sent. */
   readonly assign: (
     tenant: string,
     identity: Identity,
@@ -29,7 +29,7 @@ export type Lineages = {
     assignment: Assignment,
     request: ModelRequest,
     answer: readonly Message[],
-    seen?: Answered,
+    seen?: ResponseOutcome,
   ) => Promise<void>
   /** Resolves when the store has all names so far, or is known to be unavailable. */
   readonly saved: () => Promise<void>
@@ -111,9 +111,9 @@ export function createLineages(deps: LineageDeps): Lineages {
 
 const isNamed = ({ explicit, client }: Identity): boolean => (explicit ?? client) !== undefined
 
-/** Longer than any response takes. A request that has not ended by then is forgotten. */
+/** Time after which a pending request is forgotten: longer than any response takes. */
 const maxMs = 30 * 60_000
-/** The last event of a response and its end are milliseconds apart. A longer wait would be for the response of another client. */
+/** Limit on the wait for a response: its last event and its end are milliseconds apart, so a longer wait is for another client's. */
 const maxWaitMs = 1000
 
 /** The sessions that wait for a response. */
@@ -165,7 +165,7 @@ type AliasDeps = {
 
 type StoreFailure = { readonly error: unknown }
 
-/** At about 200 bytes for each name this is 20 MB, enough for some thousand conversations. */
+/** Limit on cached names: at about 200 bytes each this is 20 MB, enough for some thousand conversations. */
 const maxNames = 100_000
 /** Limit on names that wait for an unavailable store. */
 const maxUnsaved = 20_000
@@ -178,11 +178,11 @@ function createAliasNames({ find, put, isShared = false, onFault = () => {} }: A
   const unsaved = new Map<string, Bearer>()
   const cached: Look = (name) => {
     const bearer = cache.get(name)
-    // What was used last is dropped last.
+    // Move it to the end: the least recently used name is dropped first.
     if (bearer !== undefined && cache.delete(name)) cache.set(name, bearer)
     return bearer
   }
-  /** Fetch names from the store; returns the error if the store cannot be read. Names that no session has are set to undefined. */
+  /** Fetches names from the store; returns the error if the store cannot be read. Names that no session has are set to undefined. */
   const fetch = async (names: readonly string[], fetched: Map<string, Bearer | undefined>) => {
     for (const name of names) fetched.set(name, unsaved.get(name))
     try {
@@ -200,7 +200,7 @@ function createAliasNames({ find, put, isShared = false, onFault = () => {} }: A
     }
   }
   /**
-   * Ask a question that only reads names. Missing names are fetched, and it is asked again. Once none is missing, its answer, its writes
+   * Asks a question that only reads names. Missing names are fetched, and it is asked again. Once none is missing, its answer, its writes
    * and `settle` happen in one step, without another question in between. If the store could not be read and `isSure` rejects the answer,
    * the store's error is thrown.
    */

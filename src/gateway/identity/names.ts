@@ -20,7 +20,7 @@ export const namesFor = (tenant: string, { named }: Pick<Identity, "named">): Na
 
 const tipKind = "t:"
 
-/** Only the names of this kind change their value as a conversation continues. */
+/** True for names whose value changes as a conversation continues. */
 export const isTip = (name: string): boolean => name.startsWith(tipKind)
 
 /**
@@ -85,7 +85,7 @@ export function claim(from: Lookup, write: Write): Write {
   return isTaken ? { ...write, session: known.session, entry: ambiguous } : write
 }
 
-/** Claim for this session the anchors of a request that no session has yet. */
+/** Claims for this session the anchors of a request that no session has yet. */
 export const unseenAnchors = (
   { history, names, look }: Lookup & { readonly history: History },
   session: string,
@@ -95,7 +95,7 @@ export const unseenAnchors = (
     .filter((name) => look(name) === undefined)
     .map((name) => ({ name, session }))
 
-/** Client ids that are used verbatim in a session's name. `~` is reserved: it separates a conversation from its side sessions. */
+/** Matches client ids that are used verbatim in a session's name. `~` is reserved: it separates a conversation from its side sessions. */
 const plain = /^[A-Za-z0-9_.:@-]{1,64}$/
 
 /** Client text as part of a name. Long or unusual text, or text that looks like one of our hashes, is hashed. */
@@ -188,13 +188,13 @@ export type History = {
   readonly answers: Transcript
 }
 
-/** Only the newest are looked up: a client that rewrites its history keeps the end. */
+/** Limits on anchors and responses that are looked up, newest first: a client that rewrites its history keeps the end. */
 const maxAnchors = 16
 const maxAnswers = 4
 
 const beginning = "-"
 
-/** Is this a system message before the first turn, or a tool list? It belongs to the frame and is not a turn. */
+/** True for a system message before the first turn, and for a tool list: they belong to the frame and are not turns. */
 export const isFrame = ({ role, parts }: Message, spoken: boolean): boolean =>
   (role === "system" && !spoken) ||
   (parts.length > 0 && parts.every((part) => part.type === "opaque" && toolLists.has(part.kind)))
@@ -229,7 +229,7 @@ export function readHistory({ messages }: ModelRequest): History {
   }
 }
 
-/** Does the history contain this mark? Search from the end, where it usually is. */
+/** True if the history contains this mark. Searched from the end, where it usually is. */
 export const holds = ({ marks }: History, mark: string): boolean => marks.lastIndexOf(mark) >= 0
 
 const known = new WeakMap<Message, { readonly before: string; readonly after: string }>()
@@ -255,24 +255,24 @@ function newestAnchors(messages: Transcript): readonly string[] {
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i
 
-/** Only this many characters of an id are examined. */
-const maxId = 300
-/** Shortest run of letters and digits in a random id: the shortest that providers generate has nine. */
-const leastPiece = 9
-const leastDistinct = 4
+/** Limit on the characters of an id that are examined. */
+const maxIdLength = 300
+/** Minimum number of letters and digits in a random id (the shortest that providers generate has nine), and of distinct ones. */
+const minPiece = 9
+const minDistinct = 4
 
 /**
- * Is this an id that two conversations cannot share by chance? Some clients and small servers number their calls (`call_0`, `1`,
+ * True for an id that two conversations cannot share by chance. Some clients and small servers number their calls (`call_0`, `1`,
  * `functions.read:3`); such ids identify nothing.
  */
 export function isRandomId(id: string): boolean {
-  const text = id.slice(0, maxId)
+  const text = id.slice(0, maxIdLength)
   return uuid.test(text) || text.split(/[^A-Za-z0-9]+/).some(isRandomPiece)
 }
 
-/** Digits between letters, not only at the end: that would be a name with a number. */
+/** True if a piece has digits between letters, not only at the end, as a name with a number. */
 function isRandomPiece(piece: string): boolean {
-  if (piece.length < leastPiece || new Set(piece).size < leastDistinct) return false
+  if (piece.length < minPiece || new Set(piece).size < minDistinct) return false
   const stem = piece.replace(/\d{1,300}$/, "")
   return /\d/.test(stem) && /[A-Za-z]/.test(stem)
 }
@@ -299,19 +299,19 @@ function anchorsIn(part: Part): readonly string[] {
   return part.kind.startsWith("compaction") && part.kind !== "compaction_trigger" ? compaction(part.wire) : []
 }
 
-/** Unix time in milliseconds at the end of an id, from 2017 to 2049, and the number of the call in its response. */
+/** Matches a Unix time in milliseconds at the end of an id, from 2017 to 2049, and the number of the call in its response. */
 const time = /(?:1[5-9]|2[0-4])\d{11}(?:[_-]\d{1,4})?$/
 
 /** Some clients build ids from the tool's name and the time, and may change the name later; the time stays. */
 const timeIn = (id: string): string | undefined => time.exec(id.slice(-40))?.[0]
 
-/** Shorter signatures are placeholder words that many conversations share. */
-const leastSignature = 64
+/** Minimum length of a signature; shorter ones are placeholder words that many conversations share. */
+const minSignature = 64
 
-/** A call without an id goes by its place. */
+/** Matches the id that we give a call without one: its position in the request. */
 const isPlace = /^m\d+\.\d+$/
 
-/** The id that a client of Gemini made up for a result whose call has none. */
+/** The id that a client of Gemini generated for a result whose call has none. */
 function madeUpId(wire: string | undefined): string | undefined {
   const { functionResponse, function_response = functionResponse } = fieldsOf(
     wire === undefined ? wire : tryParse(wire),
@@ -323,17 +323,17 @@ function madeUpId(wire: string | undefined): string | undefined {
 function signatureOf(wire: string | undefined): readonly string[] {
   const fields = fieldsOf(wire?.includes("ignature") === true ? tryParse(wire) : undefined)
   const seal = textField(fields, "thoughtSignature") ?? textField(fields, "thought_signature")
-  return seal === undefined || seal.length < leastSignature ? [] : [digest("seal", seal)]
+  return seal === undefined || seal.length < minSignature ? [] : [digest("seal", seal)]
 }
 
-/** Shorter texts are not a compacted history. */
-const leastCompaction = 16
+/** Minimum length of a compacted history in characters. */
+const minCompaction = 16
 
 /** Clients may send a compaction back with reordered keys or with a cache marker, so hash only its content. */
 function compaction(wire: string): readonly string[] {
   const block = fieldsOf(tryParse(wire))
   const said = textField(block, "encrypted_content") ?? textField(block, "content") ?? textField(block, "id")
-  return said === undefined || said.length < leastCompaction ? [] : [digest("compaction", said)]
+  return said === undefined || said.length < minCompaction ? [] : [digest("compaction", said)]
 }
 
 /** In OpenAI Responses each item of a response has an id, by which clients may refer to it. */
@@ -359,7 +359,7 @@ function answerKey({ parts }: Message): string {
   return text === "" && rest.length === 0 ? "" : digest("answer", text, ...rest)
 }
 
-/** Whitespace of longer responses is not normalized: no client rewrites that much text. */
+/** Length in characters above which whitespace is not normalized: no client rewrites that much text. */
 const maxSpaced = 200_000
 
 function normalizedText(parts: readonly Part[]): string {
@@ -367,22 +367,22 @@ function normalizedText(parts: readonly Part[]): string {
   return (text.length > maxSpaced ? text : text.replace(/\s+/g, " ")).trim()
 }
 
-/** Some models put their thinking into the text, and clients remove it. */
+/** Removes thinking at the start of a text: some models put it there, and clients remove it. */
 function withoutThinking(text: string): string {
   const start = text.trimStart()
   const end = start.startsWith("<think>") ? start.indexOf("</think>") : -1
   return end < 0 ? text : start.slice(end + "</think>".length)
 }
 
-/** Shorter responses occur in many conversations. */
-const leastTelling = 24
+/** Minimum length of a response that identifies a conversation; shorter ones occur in many. */
+const minTelling = 24
 
-/** Is this response unlikely to occur in another conversation of the same client? */
+/** True if this response is unlikely to occur in another conversation of the same client. */
 export const isTelling = (message: Message): boolean =>
   message.parts.some(({ type }) => type === "tool-call") || hasTellingWords(message)
 
 /** The same, by the text alone: many conversations begin with the same tool call. */
-export const hasTellingWords = ({ parts }: Message): boolean => normalizedText(parts).length >= leastTelling
+export const hasTellingWords = ({ parts }: Message): boolean => normalizedText(parts).length >= minTelling
 
 function otherKey(part: Part): readonly unknown[] {
   switch (part.type) {
@@ -403,9 +403,9 @@ function otherKey(part: Part): readonly unknown[] {
 }
 
 /**
- * A hash of a request's frame: the lines of its instructions without dates and times, and its tool names. Without an id, only requests with the same
- * mark can be matched by their messages: instructions contain rules, and one API key may serve many customers whose instructions differ in
- * one line.
+ * A hash of a request's frame: the lines of its instructions without dates and times, and its tool names. Without an id, only requests with
+ * the same mark can be matched by their messages: instructions contain rules, and one API key may serve many customers whose instructions
+ * differ in one line.
  */
 export const frameMark = (request: ModelRequest, hint: string | undefined): string =>
   digest(
@@ -442,7 +442,7 @@ export function frameParts({ system, messages }: ModelRequest): readonly Part[] 
 
 const months =
   "Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?"
-/** Dates and times of day, which change without changing the meaning. Other numbers may belong to rules. */
+/** Matches dates and times of day, which change without changing the meaning. Other numbers may belong to rules. */
 const datesAndTimes = new RegExp(
   [
     String.raw`\b\d{4}[-/]\d{1,2}[-/]\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?`,
@@ -456,7 +456,7 @@ const datesAndTimes = new RegExp(
   "g",
 )
 
-/** The order of the lines does not count: some clients list files or skills in the order in which the disk returned them. */
+/** Hash of a text that ignores dates, times and the order of lines: some clients list files in the order that the disk returns. */
 const stableHash = createPerObject((part: Part) =>
   digest("text", textOrWire(part).replace(datesAndTimes, "·").split("\n").sort().join("\n")),
 )

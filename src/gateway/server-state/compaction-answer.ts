@@ -105,7 +105,7 @@ type CompactedWhole = {
 const keptTokens = 20_000
 
 /**
- * Compact now, and put the compacted conversation into a compaction item. With `keepsUser`, the user's messages precede the item, so that
+ * Compacts now, and puts the compacted conversation into a compaction item. With `keepsUser`, the user's messages precede the item, so that
  * it need not contain them.
  */
 export async function compactWhole(

@@ -53,9 +53,9 @@ export function inlineForm(whole: FullHistory, wire: string): Form {
   return { type: "send", body: wire, elements: () => outOf(whole, wire).elements }
 }
 
-type Out = { readonly elements: readonly string[]; readonly request: ModelRequest | undefined }
+type PreparedElements = { readonly elements: readonly string[]; readonly request: ModelRequest | undefined }
 
-function outOf(whole: FullHistory, wire: string): Out {
+function outOf(whole: FullHistory, wire: string): PreparedElements {
   if (wire === whole.text) return { elements: wholeElements(whole), request: undefined }
   const request = decodeRequest(whole.request.format, wire)
   return { elements: elementTexts(request), request }
@@ -73,7 +73,7 @@ function restOf(
 }
 
 /** The client's own body, with only the elements that are not stored at the provider. */
-function heldForm(whole: FullHistory, { elements, request: out }: Out, rest: readonly string[]): Form {
+function heldForm(whole: FullHistory, { elements, request: out }: PreparedElements, rest: readonly string[]): Form {
   const { request, expanded } = whole
   const list = collapsed(whole, rest)
   const owns = expanded.map(({ own }) => own)
@@ -102,7 +102,7 @@ function wholeForm(whole: FullHistory, wire: string): Form {
   return { type: "send", body: withElements(request.format, wire, list), elements: () => out }
 }
 
-/** Remove reasoning items that the provider has lost: without encrypted content nobody else can read them. */
+/** Removes reasoning items that the provider has lost: without encrypted content nobody else can read them. */
 function readableIn({ expanded }: FullHistory, elements: readonly string[]): readonly string[] {
   const lost = new Set(expanded.flatMap(({ texts, type }) => (type === "lost" ? texts : [])))
   return lost.size === 0 ? elements : elements.filter((text) => !(lost.has(text) && isUnencryptedReasoning(text)))
@@ -113,7 +113,7 @@ function isUnencryptedReasoning(text: string): boolean {
   return isObject(item) && item.type === "reasoning" && typeof item.encrypted_content !== "string"
 }
 
-/** Replace items that the client referred to by id with references again. */
+/** Replaces items that the client referred to by id with references again. */
 function collapsed({ expanded }: FullHistory, elements: readonly string[]): readonly string[] {
   const names = new Map(
     expanded.flatMap(({ own, texts, type }) => (type === "reference" ? [[texts[0] ?? "", own]] : [])),

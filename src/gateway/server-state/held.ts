@@ -52,10 +52,10 @@ type AnsweredRequest = {
 /** The reasoning that an upstream rejects: that of finished turns, or all. */
 export type RejectedReasoning = "old" | "all"
 
-/** How long to wait for another process to record a response before its id counts as unknown. */
+/** Waits for another process to record a response before its id counts as unknown. */
 const sharedWaitsMs = [25, 50, 100]
 
-/** After this many lost responses, assume that the upstream stores nothing, and send the full history. */
+/** Number of lost responses after which the upstream is assumed to store nothing, and gets the full history. */
 const maxLosses = 2
 
 /** Limit on sessions for which rejected reasoning is remembered. */
@@ -79,7 +79,7 @@ export function createServerState({ store, onFault }: HeldDeps) {
     },
     /** Call when an outgoing call begins. Call the returned function when its response, if there was one, has been recorded. */
     begin: (tenant: string, format: Format): ArrivalEnd => arrivals.begin(`${format} ${tenant}`),
-    /** Wait until the response that a request continues is recorded, if it is still being processed. */
+    /** Waits until the response that a request continues is recorded, if it is still being processed. */
     settle: async (
       tenant: string,
       identity: Pick<Identity, "named">,
@@ -113,7 +113,7 @@ export function createServerState({ store, onFault }: HeldDeps) {
         isLost: (item) => cached?.lost.has(item) === true,
       })
     },
-    /** Store a response that the client may continue from. */
+    /** Stores a response that the client may continue from. */
     remember: async ({ tenant, session }: Belonging, whole: FullHistory, answered: AnsweredRequest): Promise<void> => {
       const { id, messages } = answered.answer
       // A response that the provider does not store can be continued only if its request itself continues a stored one.
@@ -136,7 +136,7 @@ export function createServerState({ store, onFault }: HeldDeps) {
 const referencesIn = ({ expanded }: FullHistory): readonly string[] =>
   expanded.flatMap(({ own, type }) => (type === "reference" ? (referenceId(own) ?? []) : []))
 
-/** If the store is unavailable, continue without what it would have returned. */
+/** Returns `nothing` if the store is unavailable. */
 async function orFallback<Value>(asked: Promise<Value>, onFault: HeldDeps["onFault"], nothing: Value): Promise<Value> {
   try {
     return await asked
@@ -166,7 +166,7 @@ async function chainOf(
   return { elements: settleCompactions(messageTexts(format, messages)), upstream, logged: true }
 }
 
-/** Load the items of a session that began before this process started. */
+/** Loads the items of a session that began before this process started. */
 async function readItems(
   cache: ResponseCache,
   { session, assignment }: Belonging,
@@ -203,11 +203,11 @@ function chainAfter(
   }
 }
 
-/** Does the request add no tool list? Tool lists are kept outside the conversation, so the log does not have them. */
+/** True if the request adds no tool list. Tool lists are kept outside the conversation, so the log does not have them. */
 const hasNoToolList = ({ messages }: ModelRequest): boolean =>
   messages.every(({ parts }) => parts.every((part) => part.type !== "opaque" || !toolLists.has(part.kind)))
 
-/** Write out the gateway's last compaction item, which replaces all elements before it. */
+/** Writes out the gateway's last compaction item, which replaces all elements before it. */
 function settleCompactions(elements: readonly string[]): readonly string[] {
   for (let n = elements.length - 1; n >= 0; n--) {
     const content = compactionContent(elements[n] ?? "")
@@ -236,7 +236,7 @@ export function createEndings() {
 /** The name under which the store keeps the provider's state of a response. It includes the tenant, so that no tenant finds another's. */
 const linkName = (tenant: string, id: string): string => `u:${digest("held", tenant, id)}`
 
-/** Store what the provider has under a response's id, if the log has all messages before it: the history can then be rebuilt. */
+/** Stores what the provider has under a response's id, if the log has all messages before it: the history can then be rebuilt. */
 async function putLink(
   store: Store,
   { tenant, session, id }: { readonly tenant: string; readonly session: string; readonly id: string },
@@ -267,7 +267,7 @@ async function messagesUpTo(store: Store, session: Session, entry: string): Prom
   return found.length === path.length ? found : undefined
 }
 
-/** The messages of a log up to an entry, by their places. */
+/** The messages of a log up to an entry, by sequence number. */
 async function messagesIn(session: Session, last: number): Promise<ReadonlyMap<number, Message>> {
   const found = new Map<number, Message>()
   for (let from = 1; from <= last; from += historyPage) {
@@ -289,7 +289,7 @@ async function outlineOf(store: Store, session: string): Promise<Outline> {
 
 type ArrivalEnd = (id: string | undefined) => void
 
-/** The last event of a response and its log entry are milliseconds apart; a longer wait would be wasted on ids from elsewhere. */
+/** Limit on the wait for a response: its last event and its log entry are milliseconds apart. A longer wait would be for an unknown id. */
 const maxWaitMs = 1000
 /** Limit on remembered ids of recently recorded responses. */
 const maxKnown = 10_000

@@ -37,7 +37,7 @@ export type RefusedCall = Refused & {
   readonly isAboutLength: boolean
 }
 
-/** Choose how to proceed after a refusal for a reason other than length; undefined if the client should see the refusal. */
+/** Chooses how to proceed after a refusal for a reason other than length; undefined if the client should see the refusal. */
 export async function insteadOf(
   { request, session, sent }: { readonly request: ModelRequest; readonly session: Session; readonly sent: Sent },
   refused: RefusedCall,
@@ -58,7 +58,7 @@ export async function insteadOf(
 /** Status codes that say the request is invalid. */
 const invalid: ReadonlySet<number> = new Set([400, 422])
 
-/** A changed request was refused with an unknown error, likely because of reasoning: try once without any. */
+/** Tries a changed request that was refused with an unknown error once without reasoning, which is the likely cause. */
 function tryWithout(sent: Sent, { format }: ModelRequest, refused: RefusedCall): Instead | undefined {
   if (!invalid.has(refused.status) || refused.isAboutLength || sent.tried.has("without-reasoning")) return undefined
   const before = refused.sent.toString("utf8")
@@ -69,7 +69,7 @@ function tryWithout(sent: Sent, { format }: ModelRequest, refused: RefusedCall):
   return { type: "send", body: Buffer.from(body), isTrial: true }
 }
 
-/** Send the full history, without reasoning, which only the provider that stored it can read. */
+/** Sends the full history, without reasoning, which only the provider that stored it can read. */
 function inline(sent: Sent, { format, held }: ModelRequest): Instead | undefined {
   const { whole, tried } = sent
   const isReferring = held !== undefined || whole?.expanded.some(({ type }) => type === "reference") === true
@@ -83,7 +83,7 @@ function inline(sent: Sent, { format, held }: ModelRequest): Instead | undefined
   return { type: "send", body: Buffer.from(body) }
 }
 
-/** Remove the reasoning of finished turns; if that is refused too, remove all reasoning. */
+/** Removes the reasoning of finished turns; if that is refused too, removes all reasoning. */
 function strip(sent: Sent, { format }: ModelRequest, refused: RefusedCall): Instead | undefined {
   const before = refused.sent.toString("utf8")
   for (const [step, keepOpenRound] of steps) {
@@ -131,7 +131,7 @@ export type Sent = {
   readonly tried: Set<"inline" | "without-old-reasoning" | "without-reasoning">
 }
 
-/** If the request was changed, remove the reasoning that the upstream rejected earlier in this session. */
+/** If the request was changed, removes the reasoning that the upstream rejected earlier in this session. */
 export function removeRejectedReasoning(
   sent: Sent,
   { format, wire }: ModelRequest,
@@ -147,7 +147,7 @@ export function removeRejectedReasoning(
   sent.isOther = true
 }
 
-/** Note when a tool call is withheld: the provider's stored response still contains it, the client's does not. */
+/** Notes if a tool call is withheld: the provider's stored response still contains it, the client's does not. */
 export function noteWithheldCalls(
   guarding: SessionGuarding | undefined,
   sent: Pick<Sent, "isOther">,
@@ -168,7 +168,7 @@ type Refused = { readonly status: number; readonly body: string }
  */
 export type RefusalKind = "previous-unknown" | "item-unknown" | "reasoning"
 
-/** An error body is a few lines; a longer body is something else. */
+/** Limit on the characters of an error body that are read; an error is a few lines. */
 const maxLength = 100_000
 
 const errorOf = (format: Format, body: string) => readErrorBody(format, body.slice(0, maxLength))
@@ -189,12 +189,12 @@ export function refusalKind(format: Format, { status, body }: Refused): RefusalK
 
 const hasSome = (text: string, phrases: readonly string[]): boolean => phrases.some((phrase) => text.includes(phrase))
 
-/** Does an upstream that stores no responses refuse this parameter? */
+/** True if an upstream that stores no responses refuses this parameter. */
 const isNotTaken = (text: string, name: string): boolean => text.includes(name) && hasSome(text, phrases.notTaken)
 
 const rejectsReasoning = (text: string): boolean => hasSome(text, phrases.reasoning) && hasSome(text, phrases.rejection)
 
-/** Does the refusal say that the upstream does not support compaction: no such endpoint, no such item type? */
+/** True if the refusal says that the upstream does not support compaction: no such endpoint, no such item type. */
 export function knowsNoCompaction({ status, body }: Refused): boolean {
   if (status === 405 || status === 501) return true
   const { code, message, param } = errorOf("openai-responses", body)
@@ -204,7 +204,7 @@ export function knowsNoCompaction({ status, body }: Refused): boolean {
 }
 
 /**
- * Remove the model's reasoning, which an upstream accepts only in its original context. With `keepOpenRound`, keep the reasoning of the
+ * Removes the model's reasoning, which an upstream accepts only in its original context. With `keepOpenRound`, keeps the reasoning of the
  * current turn, which some models require. Returns the same text if there is nothing to remove.
  */
 export function withoutReasoning(format: Format, wire: string, keepOpenRound: boolean): string {
@@ -229,7 +229,7 @@ const dropReasoning = (messages: Transcript, end: number): Transcript =>
     return parts.length === 0 ? [] : [{ ...message, parts }]
   })
 
-/** In OpenAI Responses, an output item is linked to its reasoning item by its id. The id is optional, so remove it. */
+/** Removes the ids of items after reasoning: in OpenAI Responses the optional id of an output item links it to its reasoning item. */
 function unlinkItems(messages: Transcript, end: number): Transcript {
   let isLinked = false
   return messages.map((message, n) => {

@@ -3,7 +3,7 @@ import type { ResponseChain } from "./whole.ts"
 
 /** Size limit of the cache; the least recently used session is dropped first. */
 const maxBytes = 128 * 1024 * 1024
-/** Responses cached for each session: clients continue from the last one, and sometimes from one before it. */
+/** Limit on responses cached for each session: clients continue from the last one, and sometimes from one before it. */
 const maxChains = 8
 
 const emptySession = () => ({
@@ -12,9 +12,9 @@ const emptySession = () => ({
   /** Items that the provider has lost. */
   lost: new Set<string>(),
   bytes: 0,
-  /** How often the provider did not have a response that it should have stored. */
+  /** Number of times that the provider did not have a response that it should have stored. */
   losses: 0,
-  /** Were the items of the session's log loaded? */
+  /** True if the items of the session's log were loaded. */
   isRead: false,
 })
 
@@ -67,7 +67,7 @@ export function createResponseCache() {
   }
 }
 
-/** Upper bound: chains of one session share most texts. */
+/** Upper bound of the size of a chain: chains of one session share most texts. */
 const sizeOf = ({ elements }: ResponseChain): number => elements.reduce((sum, text) => sum + text.length, 0)
 
 function itemId(text: string): string | undefined {

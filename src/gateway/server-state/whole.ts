@@ -16,7 +16,7 @@ export type FullHistory = {
   /** The stored conversation that the request continues. */
   readonly before?: ResponseChain
   readonly expanded: readonly ExpandedElement[]
-  /** Does the provider store the response, so that the client may continue from it? */
+  /** True if the provider stores the response, so that the client may continue from it. */
   readonly stores: boolean
 }
 
@@ -46,14 +46,14 @@ function bodyOf(request: ModelRequest, before: ResponseChain | undefined, elemen
   return withElements(request.format, wire, elements)
 }
 
-/** OpenAI stores responses unless the client opts out; Anthropic stores only the messages of a thread. */
+/** True if the provider stores the response: OpenAI does unless the client opts out, Anthropic only in a thread. */
 export function storesAnswer(request: ModelRequest): boolean {
   const fields = bodyFields(request)
   if (request.format === "openai-responses") return fields.store !== false
   return request.format === "anthropic-messages" && isObject(fields.thread)
 }
 
-/** Is the last element a request to compact the conversation? */
+/** True if the last element is a request to compact the conversation. */
 export function asksToCompact({ format, messages }: ModelRequest): boolean {
   const [only] = messages.at(-1)?.parts ?? []
   return format === "openai-responses" && only?.type === "opaque" && only.kind === "compaction_trigger"
@@ -84,7 +84,7 @@ export type ResponseChain = {
   /** The conversation as the client has it: every element it sent, with references written out, and every response. */
   readonly elements: readonly string[]
   readonly upstream: StoredAtProvider
-  /** Does the session's log have every element, so that the conversation can be rebuilt from it? */
+  /** True if the session's log has every element, so that the conversation can be rebuilt from it. */
   readonly logged: boolean
   /** The body that opened an Anthropic thread: its system part and tools are not sent again. */
   readonly frame?: string
@@ -118,7 +118,7 @@ export const messageTexts = (format: Format, messages: readonly Message[]): read
 /** In OpenAI Responses the input may be a plain string; in a list it becomes a user message. */
 const asElement = (text: string): string => (text.startsWith('"') ? `{"role":"user","content":${text}}` : text)
 
-/** Replace a body's list of elements; the rest stays verbatim. */
+/** Replaces a body's list of elements; the rest stays verbatim. */
 export function withElements(format: Format, wire: string, elements: readonly string[]): string {
   const { layout } = decodeRequest(format, wire)
   const [name = ""] = codecs[format].names.messages
@@ -143,7 +143,7 @@ export type Items = {
   readonly isLost: (id: string) => boolean
 }
 
-/** Write out references to known items and the gateway's compaction items. Items of others stay verbatim. */
+/** Writes out references to known items and the gateway's compaction items. Other items stay verbatim. */
 function expandElements(elements: readonly string[], { find, isLost }: Items): readonly ExpandedElement[] {
   return elements.map((own): ExpandedElement => {
     const id = referenceId(own)
@@ -201,7 +201,7 @@ function inflate(packed: string): string {
   }
 }
 
-/** Is this an item of the user, the assistant or a tool, and not a system or developer message? */
+/** True for an item of the user, the assistant or a tool; false for a system or developer message. */
 function isSpoken(text: string): boolean {
   const element = tryParse(text)
   return isObject(element) && element.role !== "system" && element.role !== "developer"

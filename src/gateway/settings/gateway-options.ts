@@ -28,7 +28,7 @@ export type GatewayLimits = {
   /** Time for a request's headers to arrive, and for the whole request (`bodyMs`). */
   readonly headersMs: number
   readonly bodyMs: number
-  /** How long open exchanges may take to finish when the gateway closes. */
+  /** Time for open exchanges to finish when the gateway closes. */
   readonly graceMs: number
 }
 
@@ -61,7 +61,7 @@ export type GatewayOptions = {
   readonly admin: AdminOptions
   /** The folder with the built inspector; without it, a single page says that it is missing. */
   readonly inspector?: string
-  /** How long a tool call that needs a person's approval waits for it. */
+  /** Time that a tool call waits for a person's approval. */
   readonly askTimeoutMs: number
   /** Time without data after which a comment is sent in a stream, so that no proxy closes the connection. */
   readonly keepAliveMs: number
@@ -78,7 +78,7 @@ export type GatewayOptions = {
   readonly stacks?: readonly StackRule[]
   /** Judges the tool calls of responses outside any session, beside the operator's policies. Sessions have it in their own options. */
   readonly guard?: Guard
-  /** What to do with a request that may bring tool calls which the guard cannot judge, while there is a guard. The default is `refuse`. */
+  /** What to do with a request whose response may have tool calls that the guard cannot judge. The default is `refuse`. */
   readonly unjudged?: "refuse" | "pass"
   readonly version: string
   readonly now: () => number
@@ -90,7 +90,7 @@ export type GatewayOptions = {
 export type Gateway = {
   readonly url: string
   readonly port: number
-  /** Stop accepting requests, let open ones finish, write what is pending, and stop. */
+  /** Stops accepting requests, lets open ones finish, writes what is pending, and stops. */
   readonly close: () => Promise<void>
 }
 
@@ -151,7 +151,7 @@ export type ExchangeRecord = {
   readonly ending: Ending
   /** The status that the client received. */
   readonly status: number
-  /** Was the request changed before it was sent upstream? */
+  /** True if the request was changed before it was sent upstream. */
   readonly changed: boolean
   readonly receipt?: Receipt
   readonly trace: Trace

@@ -21,11 +21,11 @@ export type Upstream = {
   readonly answerMs: number
   /** Timeout between two bytes of the response. */
   readonly idleMs: number
-  /** How often a request is retried that failed before the first byte of a response. */
+  /** Number of retries of a request that failed before the first byte of a response. */
   readonly retries: number
 }
 
-/** Longer names are not model names and match no pattern except `*`. */
+/** Length above which a name is not a model name, and matches no pattern except `*`. */
 const maxNameLength = 512
 
 /** The first upstream with this API that serves the model; without a model the only one, or the first without patterns. */
@@ -42,7 +42,7 @@ export function chooseUpstream(
   return withFamily.find(({ models }) => models === undefined || models.some((pattern) => fitsPattern(name, pattern)))
 }
 
-/** Does the name match the pattern, in which `*` stands for any text? Each piece is searched once, after the previous one. */
+/** True if the name matches the pattern, in which `*` stands for any text. Each piece is searched once, after the previous one. */
 export function fitsPattern(name: string, pattern: string): boolean {
   if (name.length > maxNameLength) return pattern === "*"
   const pieces = pattern.toLowerCase().split("*")
@@ -81,23 +81,23 @@ const keyOf = (tenant: string, model: string | undefined): string => JSON.string
 
 /** Limit on remembered windows (one per tenant and model). */
 const maxWindows = 1000
-/** No model has a smaller window: a refusal that states less was about something else. */
-const leastWindow = 4000
+/** Minimum window of any model: a refusal that states less was about something else. */
+const minWindow = 4000
 
-/** Remember the window that an upstream stated. If it stated none, the size of the refused request is the upper bound. */
+/** Remembers the window that an upstream stated. If it stated none, the size of the refused request is the upper bound. */
 export function learnWindow({ windows }: WindowDeps, tenant: string, model: string, tokens: number): void {
-  if (tokens < leastWindow) return
+  if (tokens < minWindow) return
   if (windows.size >= maxWindows) windows.clear()
   const key = keyOf(tenant, model)
   windows.set(key, Math.min(tokens, windows.get(key) ?? tokens))
 }
 
 /** Largest share of the window that is reserved for the response, whatever `max_tokens` the request allows. */
-const mostAnswerShare = 0.5
+const maxAnswerShare = 0.5
 
-/** Can the request be made small enough that the response it allows fits as well? */
+/** True if the request can be made small enough that the response it allows fits as well. */
 export const leavesAnswer = ({ windowTokens = 0, answerTokens = 0 }: ContextRefusal): boolean =>
-  answerTokens > 0 && answerTokens <= windowTokens * mostAnswerShare
+  answerTokens > 0 && answerTokens <= windowTokens * maxAnswerShare
 
 export const isAnswerCounted = ({ countsAnswer }: WindowDeps, tenant: string, model: string | undefined): boolean =>
   countsAnswer.has(keyOf(tenant, model))
@@ -107,7 +107,7 @@ export function learnCountsAnswer({ countsAnswer }: WindowDeps, tenant: string, 
   countsAnswer.add(keyOf(tenant, model))
 }
 
-/** If a refusal states no size, the next request gets this share of the refused request's tokens. */
+/** Share of the refused request's tokens that the next request gets if the refusal states no size. */
 const lessShare = 0.75
 
 /** The window that the upstream stated, converted to our token counts: the upstream may count more tokens in the same text. */
@@ -120,15 +120,15 @@ export function tighter(
   return Math.max(1, Math.floor(windowTokens * ratio))
 }
 
-/** Does the upstream have a credential of its own, so that the client's must not reach it? */
+/** True if the upstream has a credential of its own, so that the client's must not reach it. */
 export const hasOwnKey = ({ apiKey, headers }: Pick<Upstream, "apiKey" | "headers">): boolean =>
   apiKey !== undefined || Object.keys(headers ?? {}).some(isCredential)
 
-/** Do several tenants share one account at a provider? Then data stored there cannot be separated by tenant. */
+/** True if several tenants share one account at a provider: data stored there cannot be separated by tenant. */
 export const sharesAccount = ({ tenants }: Pick<GatewayOptions, "tenants">, upstream: Upstream | undefined): boolean =>
   tenants === "by-key" && upstream !== undefined && hasOwnKey(upstream)
 
-/** May a model call go to an account that several tenants share? */
+/** True if a model call may go to an account that several tenants share. */
 export const isSharedCall = (
   deps: Pick<GatewayOptions, "tenants" | "upstreams">,
   { format }: { readonly format: Format },

@@ -22,12 +22,12 @@ type ProbedStore = Pick<Store, "head" | "putAliases">
 type HealthAnswer = { readonly status: number; readonly body: string }
 
 /** Time limit of a probe: a slower store is useless for requests, and most probes do not wait longer either. */
-const usualProbeLimitMs = 2000
-/** How long a probe result is reused: probes come from many sides, and must not be a load. */
+const defaultProbeLimitMs = 2000
+/** Time that a probe result is reused: many clients send probes, and they must not be a load. */
 const answerHoldsMs = 1000
 /** Minimum interval of write probes: a readable store may have no space, or its file may be gone. */
 const writtenHoldsMs = 5000
-/** How long reported damage counts: requests that need the damaged data repeat sooner. */
+/** Time that reported damage counts: requests that need the damaged data are repeated sooner. */
 const damageHoldsMs = 300_000
 
 /** The name used by write probes. It contains a space, which no session id may have. */
@@ -38,9 +38,9 @@ export function createHealth({ store, operator, closing, version, ...rest }: Hea
   return {
     /** Call when a request found damaged data in the store. */
     noteDamage: probe.noteDamage,
-    /** Is the process alive? */
+    /** The liveness probe: the process runs. */
     live: (): HealthAnswer => ({ status: 200, body: JSON.stringify({ status: "ok", version }) }),
-    /** Should it receive requests? */
+    /** The readiness probe: the process should receive requests. */
     ready: async (): Promise<HealthAnswer> => {
       const reasons: { readonly part: "gateway" | "store" | "operator"; readonly code: string }[] = []
       if (closing()) reasons.push({ part: "gateway", code: "closing" })
@@ -59,10 +59,10 @@ export function createHealth({ store, operator, closing, version, ...rest }: Hea
   }
 }
 
-/** Probe the store. One probe runs at a time: no second one joins a probe that hangs. */
+/** Probes the store. One probe runs at a time: no second one is started while one hangs. */
 function createStoreProbe(
   store: ProbedStore,
-  { now = Date.now, probeLimitMs = usualProbeLimitMs, onStore }: Pick<HealthDeps, "now" | "probeLimitMs" | "onStore">,
+  { now = Date.now, probeLimitMs = defaultProbeLimitMs, onStore }: Pick<HealthDeps, "now" | "probeLimitMs" | "onStore">,
 ) {
   const holds = (atMs: number | undefined, ms: number): boolean =>
     // If the clock was set back, an old result must not count as new.

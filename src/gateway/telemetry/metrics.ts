@@ -104,7 +104,7 @@ function countEvents({ counter, measured }: Named): (event: SessionEvent) => voi
   }
 }
 
-/** Limit on the sessions counted; an outage with more is an outage all the same. */
+/** Limit on the sessions counted; more make no difference in an outage. */
 const maxSessions = 10_000
 
 /** The sessions with entries that the store does not have yet. */
@@ -192,7 +192,7 @@ type ProcessFigures = ReturnType<ReturnType<typeof watchProcess>["read"]>
 /** Interval of the delay measurement: fifty timers a second are no load. */
 const resolutionMs = 20
 
-/** Watch this process. The timer's own period is subtracted from the measured delay. */
+/** Watches this process. The timer's own period is subtracted from the measured delay. */
 export function watchProcess() {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs })
   delay.enable()

@@ -53,7 +53,7 @@ export function modelCallOf(
   }
 }
 
-/** In the conventions, as here, input counts all tokens read, cached or not. */
+/** The attributes about usage. In the conventions, as here, input counts all tokens read, cached or not. */
 function usageAttributes({ session, status, stream, usage, firstByteMs }: ExchangeRecord): Attributes {
   return present({
     "gen_ai.conversation.id": session,
@@ -114,7 +114,7 @@ function errorTypeOf({ problem, ending, status }: ExchangeRecord): string | unde
 const wordFor = (problem: Problem): string =>
   problem.code === "upstream-error" && errorWord.test(problem.type) ? problem.type : problem.code
 
-/** In the conventions a provider is named by its endpoint; here by the end of its host name. */
+/** The provider names of the conventions, by the end of the host name. */
 const providersByHost: readonly (readonly [end: string, provider: string])[] = [
   [".openai.azure.com", "azure.ai.openai"],
   [".services.ai.azure.com", "azure.ai.inference"],
@@ -149,8 +149,8 @@ export function serversOf(upstreams: readonly Pick<Upstream, "name" | "baseUrl">
     upstreams.flatMap(({ name, baseUrl }) => {
       if (!URL.canParse(baseUrl)) return []
       const { hostname, port, protocol } = new URL(baseUrl)
-      const usualPort = protocol === "http:" ? 80 : 443
-      return [[name, { address: hostname, port: port === "" ? usualPort : Number(port) }] as const]
+      const defaultPort = protocol === "http:" ? 80 : 443
+      return [[name, { address: hostname, port: port === "" ? defaultPort : Number(port) }] as const]
     }),
   )
 }

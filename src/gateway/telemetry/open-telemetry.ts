@@ -30,17 +30,17 @@ export type OpenTelemetryOptions = {
 export type Telemetry = {
   /** Never throws and never waits. */
   readonly observe: (record: ExchangeRecord) => void
-  /** Send pending data, for at most three seconds. Never throws. */
+  /** Sends pending data, for at most three seconds. Never throws. */
   readonly close: () => Promise<void>
 }
 
 const nothing = (): void => {}
 
-const usualSendLimitMs = 5000
+const defaultSendLimitMs = 5000
 /** Time limit for the last data of a process that ends. */
 const closeLimitMs = 3000
 
-/** Export according to OpenTelemetry's GenAI conventions. The packages are loaded here; a missing one is a `package-missing` Problem. */
+/** Exports according to OpenTelemetry's GenAI conventions. The packages are loaded here; a missing one is a `package-missing` Problem. */
 export async function openTelemetry(options: OpenTelemetryOptions): Promise<Telemetry | undefined> {
   const { endpoint, serviceName = "holdfast", serviceVersion = "0", instanceId = randomUUID() } = options
   if (endpoint === undefined || endpoint === "") return undefined
@@ -50,7 +50,7 @@ export async function openTelemetry(options: OpenTelemetryOptions): Promise<Tele
   const onUnsent = (reason: string): void =>
     onFault(new HoldfastError({ code: "upstream-unreachable", host: url.host, reason }))
   const service = { "service.name": serviceName, "service.version": serviceVersion, "service.instance.id": instanceId }
-  const { headers = {}, sendLimitMs = usualSendLimitMs } = options
+  const { headers = {}, sendLimitMs = defaultSendLimitMs } = options
   const providers = openProviders(packages, { url, headers, service, sendLimitMs, onUnsent })
   const makeSpan = createSpanMaker(packages.api, providers.tracer)
   const measure = createCallInstruments(providers.meter)
@@ -75,7 +75,7 @@ export async function openTelemetry(options: OpenTelemetryOptions): Promise<Tele
   }
 }
 
-/** Do not quote the endpoint: it may contain a password. */
+/** Parses the endpoint. The error does not quote it, because it may contain a password. */
 function readEndpoint(endpoint: string): URL {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined
   if (url?.protocol === "http:" || url?.protocol === "https:") return url
@@ -86,7 +86,7 @@ function readEndpoint(endpoint: string): URL {
 /** Minimum interval between two reports. */
 const silenceMs = 60_000
 
-/** Report the first fault at once, and later ones at most once a minute. Errors of the listener are ignored. */
+/** Reports the first fault at once, and later ones at most once a minute. Errors of the listener are ignored. */
 export function limitReports(tell: (error: unknown) => void, now: () => number = Date.now): (error: unknown) => void {
   let toldMs = -Infinity
   return (error) => {
@@ -222,7 +222,7 @@ type ProviderOptions = {
   readonly onUnsent: (reason: string) => void
 }
 
-/** Some megabytes of spans while an endpoint is unavailable; more are dropped. */
+/** Limit on buffered spans, some megabytes while an endpoint is unavailable; more are dropped. */
 const maxWaitingSpans = 2048
 /** Spans serialized at once, which blocks the event loop: about 3 ms for this many, measured on one slow core. */
 const batchSpans = 64
@@ -234,7 +234,7 @@ const maxSpanEvents = 32
 /** Limit on the series of each instrument; the rest is counted together. */
 const maxSeries = 1000
 
-/** Use separate providers and set nothing global, so that a program around the gateway keeps its own. */
+/** Opens separate providers and sets nothing global, so that a program around the gateway keeps its own. */
 function openProviders(packages: OpenTelemetryPackages, options: ProviderOptions) {
   const { trace, resources, metrics, traceExporter, metricExporter } = packages
   const resource = resources.defaultResource().merge(resources.resourceFromAttributes(options.service))
@@ -270,7 +270,7 @@ const pathOf = (url: URL, signal: string): string => {
   return whole.href
 }
 
-/** Only the name of a failure: the endpoint's response may contain anything. */
+/** The name of a failure, without its message: the endpoint's response may contain anything. */
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return "it failed"
   const code = "code" in error && (typeof error.code === "string" || typeof error.code === "number") ? error.code : ""
@@ -281,7 +281,7 @@ type Exporter<Data> = {
   export: (data: Data, done: (result: { readonly code: number; readonly error?: Error }) => void) => void
 }
 
-/** The exporter, which reports what could not be sent, and goes on. */
+/** Makes an exporter report data that could not be sent. */
 function noting<Data, Kind extends Exporter<Data>>(
   exporter: Kind & Exporter<Data>,
   { onUnsent }: ProviderOptions,
@@ -317,7 +317,7 @@ async function importAll() {
   return { api, trace, metrics, resources, traceExporter, metricExporter }
 }
 
-/** Load the packages at first use: they are optional without export. */
+/** Loads the packages at first use: they are optional without export. */
 const loadOpenTelemetry = (): Promise<OpenTelemetryPackages> =>
   loadOptional(
     importAll,

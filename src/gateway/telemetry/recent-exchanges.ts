@@ -11,10 +11,10 @@ type BegunExchange = Pick<ExchangeRecord, "id" | "atMs" | "tenant"> &
 export type RecentExchanges = ReturnType<typeof createRecentExchanges>
 
 /** Limit on records in memory, each some kilobytes. Lasting data is in the session's log. */
-const usualLimit = 1000
+const defaultLimit = 1000
 
 /** The latest exchanges; metrics, logs and spans are made from its events. */
-export function createRecentExchanges(limit = usualLimit) {
+export function createRecentExchanges(limit = defaultLimit) {
   const records = new Map<string, ExchangeRecord>()
   const ended = createListeners<ExchangeRecord>()
   const begun = createListeners<BegunExchange>()
@@ -97,6 +97,6 @@ export function openRequestLog(
   }
 }
 
-/** The reason of a JSON error quotes the body, and records must not quote text of a client. */
+/** Removes the reason of a JSON error, which quotes the body: records must not quote text of a client. */
 const withoutText = (problem: Problem): Problem =>
   problem.code === "json-invalid" ? { ...problem, reason: "it cannot be parsed" } : problem

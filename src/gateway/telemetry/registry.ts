@@ -29,7 +29,7 @@ function* samplesIn(
   for (const [value, next] of level.next) yield* samplesIn(next, rest, [...labels, [name, value]])
 }
 
-/** Ignore values that are not amounts, so that sums stay valid. */
+/** True for values that can be added; others are ignored, so that sums stay valid. */
 const isAmount = (value: number): boolean => value >= 0 && value < Infinity
 
 export type Registry = ReturnType<typeof createRegistry>

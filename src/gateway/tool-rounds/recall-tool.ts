@@ -17,12 +17,12 @@ import {
 } from "../../wire/json.ts"
 import { write } from "../../wire/json-write.ts"
 
-/** The tool by which a model fetches text that was removed. The gateway offers it and answers its calls. */
+/** The name of the tool by which a model fetches text that was removed. The gateway offers it and answers its calls. */
 export const recallName = "holdfast_recall"
 
 /**
- * Does a body contain a recall handle? Only then is there something to fetch. By then the provider's prompt cache of the conversation is
- * invalid anyway, so the additional tool costs nothing.
+ * True if a body contains a recall handle: only then is there something to fetch. By then the provider's prompt cache of the conversation
+ * is invalid anyway, so the additional tool costs nothing.
  */
 export const printsHandle = (body: string): boolean => /recall(?: |=\\?")hf-[1-9]\d{0,14}-[0-9a-f]{20}/.test(body)
 
@@ -79,7 +79,7 @@ export function withRecallTool(sent: string | ModelRequest, format: Format): str
   return wireText(`${text.slice(0, end)},${recallDeclarations[format]}${text.slice(end)}`)
 }
 
-/** Does the request ask for one immediate response, not for several candidates or a background one? */
+/** True if the request asks for one immediate response, not for several candidates or a background one. */
 function comesAlone(format: Format, body: Json): boolean {
   if (format === "openai-chat") return (countIn(body, "n") ?? 1) <= 1
   if (format === "openai-responses") return !isTrue(body, "background")
@@ -99,7 +99,7 @@ function listFor(format: Format, body: Json): Json | undefined {
   return !taken && known.some((tool) => isClientTool(format, tool)) ? lists.at(-1) : undefined
 }
 
-/** Add to an existing declaration list, because tools of several kinds side by side are often refused. */
+/** The existing declaration list of a tool: the recall tool is added there, because tools of several kinds are often refused together. */
 const declarationsIn = (tool: Json): readonly Json[] => {
   const list = memberOf(tool, ["functionDeclarations", "function_declarations"])
   return list === undefined || elements(list).length === 0 ? [] : [list]
@@ -107,7 +107,7 @@ const declarationsIn = (tool: Json): readonly Json[] => {
 
 const clientTypes: ReadonlySet<string | undefined> = new Set([undefined, "function", "custom"])
 
-/** Provider tools have a dated type in the Anthropic format; the client runs only these few. */
+/** True if the client runs the tool. Provider tools have a dated type in the Anthropic format; the client runs only these few. */
 const isClientTool = (format: Format, tool: Json): boolean => {
   const type = stringIn(tool, "type")
   const named = format === "anthropic-messages" && /^(?:bash|text_editor|computer|memory)_\d/.test(type ?? "")
@@ -123,10 +123,10 @@ const maxPage = 20_000
 const maxHandle = 300
 /** Limit on the words to find: a question, not a page. */
 const maxFind = 1_000
-/** More lines or characters than any stored text has. */
+/** Limit on numbers in arguments: more lines or characters than any stored text has. */
 const maxCount = 1_000_000_000
 
-/** Answer a call of the recall tool from its session. Any input gets a result. */
+/** Answers a call of the recall tool from its session. Any input gets a result. */
 export async function answerRecall(session: Pick<Session, "recall">, input: unknown): Promise<RecallAnswer> {
   const args = readArguments(input)
   if (typeof args === "string") return { text: args, failed: true }
@@ -147,7 +147,7 @@ function readArguments(input: unknown): RecallArguments | string {
     return "The handle is missing or invalid. Copy all of it from the place where the text was left out. Nothing was fetched."
   }
   const counts: Record<string, number | undefined> = {}
-  for (const [name, least] of leastCounts) {
+  for (const [name, least] of minCounts) {
     const count = countOf(input[name])
     if (count === "none" || (count !== undefined && count < least)) {
       return `${name} must be an integer of at least ${least}. Nothing was fetched.`
@@ -159,9 +159,9 @@ function readArguments(input: unknown): RecallArguments | string {
   return { handle, ...present({ fromLine, toLine, skipCharacters, find }) }
 }
 
-const leastCounts = Object.entries({ fromLine: 1, toLine: 1, skipCharacters: 0 })
+const minCounts = Object.entries({ fromLine: 1, toLine: 1, skipCharacters: 0 })
 
-/** Models sometimes write a number as a string, or null for an omitted argument. */
+/** Reads a number; models sometimes write it as a string, or null for an omitted argument. */
 function countOf(value: unknown): number | undefined | "none" {
   if (value === undefined || value === null || value === "") return undefined
   const count = typeof value === "string" && /^\d{1,10}$/.test(value) ? Number(value) : value
@@ -175,7 +175,7 @@ const maxCharacters = 100_000
 /** Limit on recalls in one exchange: five pages of text, and some that find nothing. */
 const maxCalls = 20
 
-/** Limit the recalls of one exchange: above the limit the model is told that no more can be fetched. */
+/** Limits the recalls of one exchange: above the limit the model is told that no more can be fetched. */
 export function boundRecall(recall: Recall): Recall {
   let calls = 0
   let characters = 0

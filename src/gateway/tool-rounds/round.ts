@@ -28,10 +28,10 @@ import { type Recall, recallName } from "./recall-tool.ts"
 export type Round = {
   /** The response's id. In a stream the client sees the id of the first round; the provider's state is under that of the last one. */
   readonly id?: string
-  /** Recalls that were answered, and refusals that the model was told. Zero in the last round: nothing is sent after it. */
+  /** Number of answered recalls, and of denials sent to the model. Zero in the last round: nothing is sent after it. */
   readonly recalls: number
   readonly denied: number
-  /** Does another round follow? */
+  /** True if another round follows. */
   readonly continues: boolean
 }
 
@@ -42,12 +42,12 @@ export type RoundsOptions = {
   readonly guarding?: SessionGuarding
   /** Answers recalls; without it, no call counts as a recall. */
   readonly recall?: Recall
-  /** How many rounds may follow the first. */
+  /** Limit on the rounds after the first. */
   readonly maxRounds?: number
   readonly onRound?: (round: Round) => void
 }
 
-/** Rounds after the first: enough for a recalled text of several pages or a second try. A model that needs more is looping. */
+/** Default limit on rounds after the first: enough for a recalled text of several pages or a second try. More is a loop. */
 export const usualRounds = 5
 
 export const isRecall = ({ tool, kind }: Pick<ToolCallPart, "tool" | "kind">): boolean =>
@@ -59,7 +59,7 @@ export const openCalls = ({ messages }: Pick<ModelResponse, "messages">): readon
 
 const isOpenCall = (part: Part): part is Part & ToolCallPart => part.type === "tool-call" && part.kind !== "provider"
 
-/** Did the model stop to wait for tool results? Some servers report a plain end instead. */
+/** True if the model stopped to wait for tool results. Some servers report a plain end instead. */
 export const waitsForResults = (stop: StopReason): boolean => stop === "tool-calls" || stop === "end"
 
 type AnsweredRound = {
@@ -101,7 +101,7 @@ async function roundResults({ answer, denied, recall }: AnsweredRound): Promise<
   return results
 }
 
-/** The Anthropic and Gemini formats accept only an object as a call's input. */
+/** True if a call can be sent back. The Anthropic and Gemini formats accept only an object as a call's input. */
 const canReturn = (format: Format, { input }: ToolCallPart): boolean =>
   format === "openai-chat" || format === "openai-responses" || input === undefined || isObject(input)
 
@@ -115,12 +115,12 @@ export const besideText = `[${recallName} was not run: it has to be called alone
 export const usedUpText = `[${recallName} was not run: no more can be fetched in this turn.]`
 
 /**
- * What the provider counted, in its own fields. The client pays for the rounds that it does not see, so they are added to what it is told:
- * every count of every field, those that are unknown here included.
+ * The provider's usage object. The client pays for rounds that it does not see, so their usage is added to the usage that it gets: every
+ * number of every field, including unknown fields.
  */
 export type RoundUsage = Readonly<Record<string, unknown>>
 
-/** The sum of two usages: counts are added, anything else is as in the later one. */
+/** The sum of two usages: numbers are added, any other value is taken from the later one. */
 export function sumUsage(one: RoundUsage | undefined, other: RoundUsage | undefined): RoundUsage | undefined {
   if (one === undefined || other === undefined) return other ?? one
   const names = new Set([...Object.keys(one), ...Object.keys(other)])
@@ -133,7 +133,7 @@ function addedValue(one: unknown, other: unknown): unknown {
   return other ?? one
 }
 
-/** Where each format has its usage: in the body, and in the two formats whose events carry a response, inside that. */
+/** The usage field of each format; and the member that contains it in formats whose events carry a whole response. */
 const field: Readonly<Record<Format, string>> = {
   "anthropic-messages": "usage",
   "openai-chat": "usage",
@@ -154,7 +154,7 @@ export function usageOfText(format: Format, text: string): RoundUsage | undefine
   return isObject(usage) ? usage : undefined
 }
 
-/** A response, or an event, with this usage in the place of its own. */
+/** A response, or an event, with its usage replaced. */
 export function withUsage(format: Format, text: string, usage: RoundUsage): string {
   const body = tryParse(text)
   if (!isObject(body)) return text
@@ -166,14 +166,14 @@ export function withUsage(format: Format, text: string, usage: RoundUsage): stri
     : overlay(wireText(text), told)
 }
 
-/** Counts one round of a stream, and adds the earlier rounds to the events that tell its usage. */
+/** Collects the usage of one round of a stream, and adds that of earlier rounds to the events that contain usage. */
 export function createUsageAdder(format: Format, earlier: RoundUsage | undefined) {
   let own: RoundUsage | undefined
   return {
     add: (event: SseEvent): SseEvent => {
       const usage = usageOfText(format, event.data)
       if (usage === undefined) return event
-      // An event may only say what changed since the last one.
+      // An event may contain only the fields that changed since the last one.
       own = { ...own, ...Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null)) }
       const sum = earlier === undefined ? undefined : sumUsage(earlier, own)
       return sum === undefined ? event : replaceData(event, withUsage(format, event.data, sum))
@@ -186,7 +186,7 @@ export function createUsageAdder(format: Format, earlier: RoundUsage | undefined
 type TakenRecalls = Map<number, string>
 
 /**
- * Remove the recalls from a stream, so that neither the guard nor the client sees them. The guard also checks each wire event for content
+ * Removes the recalls from a stream, so that neither the guard nor the client sees them. The guard also checks each wire event for content
  * outside the decoded parts; if the first part of an event is removed here, that check is done here.
  */
 export async function* withoutRecalls(
@@ -223,7 +223,7 @@ const stray = {
   found: "a possible tool call in another place",
 } as const
 
-/** The final events of OpenAI Responses list all items again. */
+/** True for the final events of OpenAI Responses, which list all items again. */
 const listsItems = (format: Format, { type }: StreamEvent): boolean =>
   format === "openai-responses" && (type === "usage" || type === "response-stop" || type === "response-end")
 
@@ -245,16 +245,16 @@ export type RoundSetup = {
   readonly sent: string | Buffer
   readonly guarding?: SessionGuarding | undefined
   readonly recall?: Recall | undefined
-  /** May another round follow? */
+  /** True if another round may follow. */
   readonly mayGoOn: boolean
   readonly isFirst: boolean
   /** Number of parts in earlier rounds; parts of this round are numbered from here. */
   readonly offset: number
-  /** Did earlier rounds contain text, so that the text of this round needs a separator? */
+  /** True if earlier rounds contained text, so that the text of this round needs a separator. */
   readonly spoken: boolean
   /** Money spent by calls of earlier rounds, in hundredths of the currency. */
   readonly spentMinor: number
-  /** What the provider counted for earlier rounds. */
+  /** The usage of earlier rounds. */
   readonly usage: RoundUsage | undefined
 }
 
@@ -319,7 +319,7 @@ function answersFor({ format, wire }: ModelRequest, { messages }: ModelResponse)
   return valueIn(body, "store") === false ? messages.filter(isWhole) : messages
 }
 
-/** If the provider stores nothing, a reasoning item without encrypted content refers to something that does not exist. */
+/** False for a reasoning item without encrypted content: if the provider stores nothing, it refers to something that does not exist. */
 function isWhole({ parts, wire }: Message): boolean {
   if (parts[0]?.type !== "reasoning" || wire === undefined) return true
   const item = tryParse(wire)

@@ -46,16 +46,15 @@ export type StreamRoundsOptions = RoundsOptions & {
   readonly framing: StreamFraming
   /** The first response. */
   readonly events: AsyncIterable<SseEvent>
-  /** Send a request body to the same upstream. Failures are thrown as Problems. */
+  /** Sends a request body to the same upstream. Failures are thrown as Problems. */
   readonly send: (body: string) => Promise<FurtherStream>
 }
 
 /**
- * Run the tool rounds of a streamed response: recalls are answered here, and if every call was withheld, the model is told why and
+ * Runs the tool rounds of a streamed response: recalls are answered here, and if every call was withheld, the model is told why and
  * continues. The client gets one response: text as it arrives, later rounds in the same message, the stop reason of the last round, and the
- * usage of all.
- * If nothing was recalled or withheld, the output bytes are the input bytes. If a later round fails, the stream ends with an error in its
- * format; it never ends normally with content missing.
+ * usage of all. If nothing was recalled or withheld, the output bytes are the input bytes. If a later round fails, the stream ends with an
+ * error in its format; it never ends normally with content missing.
  */
 export async function* streamRounds(options: StreamRoundsOptions): AsyncGenerator<SseEvent, void, undefined> {
   const { format, framing, guarding, send, maxRounds = usualRounds } = options
@@ -112,7 +111,7 @@ async function sendNext(
   }
 }
 
-/** An error may be sent as a stream too. A response that is neither an error nor a stream cannot be joined. */
+/** The problem of a response that cannot be joined: an error, which may be sent as a stream too, or a response that is not a stream. */
 async function problemIn(reply: FurtherStream): Promise<Problem> {
   const status = reply.status < 400 ? 502 : reply.status
   if ("text" in reply) return upstreamProblem(status, reply.text)
@@ -120,10 +119,10 @@ async function problemIn(reply: FurtherStream): Promise<Problem> {
   return upstreamProblem(status, "")
 }
 
-/** Characters quoted from a body that is not an error in a known format. */
+/** Limit on the characters quoted from a body that is not an error in a known format. */
 const maxQuoted = 300
 
-/** The error in a body that an upstream refused a request with. */
+/** The problem in the error body of an upstream. */
 function upstreamProblem(status: number, text: string): Problem {
   const body = tryParse(text)
   const inner = isObject(body) ? body.error : undefined
@@ -142,7 +141,7 @@ function createRoundWriter(format: Format, framing: StreamFraming) {
     if (event.type === "event") elements++
     return raw === event.raw ? event : { ...event, raw }
   }
-  /** Write buffered events: no more of their wire event follows. */
+  /** Writes buffered events: no more of their wire event follows. */
   const flush = (): readonly SseEvent[] => {
     const [next, written] = encodeEnd(state)
     state = next
@@ -169,7 +168,7 @@ function createRoundWriter(format: Format, framing: StreamFraming) {
   }
 }
 
-/** An empty array: both brackets are in one piece. */
+/** True for an empty array, whose brackets are both in one piece. */
 const isWholeArray = ({ type, raw }: SseEvent): boolean => type === "comment" && raw.includes(0x5b)
 
 const closingBracket: SseEvent = { type: "comment", data: "", raw: utf8Bytes("]"), framing: "array" }
@@ -209,7 +208,7 @@ async function* roundEvents(setup: RoundSetup, notes: RoundNotes): AsyncGenerato
   if (notes.next === undefined) yield* held
 }
 
-/** If another round may follow, hold back usage (and part ends after it) until it is known that none does. */
+/** True for usage events (and part ends after them) that are held back until it is known that no further round follows. */
 function waitsForStop({ stopped, taken, judged }: RoundNotes, { type }: StreamEvent, behindUsage: boolean): boolean {
   if (stopped || (type !== "usage" && !(behindUsage && type === "part-end"))) return false
   return taken.size > 0 || judged.some(isDenied)
@@ -246,7 +245,7 @@ function* clientEvents(setup: RoundSetup, notes: RoundNotes, event: StreamEvent)
   yield fittingStop(notes, event)
 }
 
-/** OpenAI Responses events may contain a copy of the whole response; a copy from a later round would restart the message at the client. */
+/** True for events of a later round that would restart the message at the client: OpenAI Responses may repeat the whole response. */
 function repeatsStart(format: Format, event: StreamEvent): boolean {
   if (event.type === "response-start") return true
   if (format !== "openai-responses" || event.type !== "other" || indexOf(event) !== undefined) return false

@@ -27,7 +27,7 @@ export type WholeText = { readonly status: number; readonly text: string }
 
 type WholeRoundsOptions = RoundsOptions & {
   readonly first: WholeText
-  /** Send a request body to the same upstream. Failures are thrown as Problems. */
+  /** Sends a request body to the same upstream. Failures are thrown as Problems. */
   readonly send: (body: string) => Promise<WholeText>
 }
 
@@ -41,7 +41,7 @@ type JudgedRound = {
 }
 
 /**
- * Run the tool rounds of a non-streamed response, like `streamRounds`: the client gets the last response, preceded by the text of the
+ * Runs the tool rounds of a non-streamed response, like `streamRounds`: the client gets the last response, preceded by the text of the
  * earlier ones. If nothing was recalled or withheld, it is the original text. If a later round is refused, the client gets the refusal,
  * because nothing was sent to it yet.
  */
@@ -75,7 +75,7 @@ export async function wholeRounds(options: WholeRoundsOptions): Promise<WholeTex
   }
 }
 
-/** A response that cannot be decoded is relayed unchanged, unless it could contain a tool call that must be judged. */
+/** Decodes a response; undefined if it cannot be decoded and contains no tool call to judge, so that it is relayed unchanged. */
 function readable({ format, guarding }: RoundsOptions, text: string, number: number): ModelResponse | undefined {
   try {
     return decodeResponse(format, text)
@@ -148,7 +148,7 @@ const isRecallPart = (part: Part): boolean => part.type === "tool-call" && isRec
 
 const isCall = (part: Part): boolean => part.type === "tool-call"
 
-/** Put our text before the first tool call: some clients ignore text after it. */
+/** Puts our text before the first tool call: some clients ignore text after it. */
 function beforeCalls(parts: readonly Part[], ownParts: readonly Part[]): readonly Part[] {
   const at = parts.findIndex(isCall)
   return parts.toSpliced(at < 0 ? parts.length : at, 0, ...ownParts)
@@ -185,7 +185,7 @@ function joined(parts: readonly Part[]): readonly Part[] {
   return [...textsOf("reasoning"), ...textsOf("text"), ...rest]
 }
 
-/** Give messages of later rounds distinct ids, so that no two items have the same id. */
+/** Gives messages of later rounds distinct ids, so that no two items have the same id. */
 const renamed = (response: ModelResponse, round: number): ModelResponse =>
   round === 0
     ? response

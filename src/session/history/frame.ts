@@ -62,8 +62,8 @@ const frames: Readonly<Record<Format, Frame>> = {
 const listName = (format: Format): string => codecs[format].names.messages[0] ?? ""
 
 /**
- * A request to put the log's messages into: from options, or from a body without messages. `known` is the frame of the call before: as long
- * as the text is the same, its messages are the same objects, and what was made of them is not made again.
+ * Builds a request to put the log's messages into, from options or from a body without messages. `known` is the frame of the previous
+ * call: it is returned if the text is the same, so that results cached for its objects stay valid.
  */
 export function frameFor(
   options: FrameOptions,
@@ -85,7 +85,7 @@ const toolWire = (tool: unknown): unknown =>
 const withList = (format: Format, body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.hasOwn(body, listName(format)) ? body : { ...body, [listName(format)]: [] }
 
-/** Does a body contain messages, so that it is the client's own history? */
+/** True if a body contains messages, so that it is the client's own history. */
 export function carriesMessages(format: Format, body: unknown): boolean {
   if (!isObject(body)) {
     throw new HoldfastError({ code: "request-invalid", path: "the body", expected: "an object", found: typeof body })
@@ -100,7 +100,7 @@ export type MessageLike = Message | object
 const isMessage = (value: unknown): value is Message =>
   isObject(value) && typeof value.id === "string" && typeof value.role === "string" && Array.isArray(value.parts)
 
-/** Decode messages given in any of these forms. */
+/** Decodes messages given in any of these forms. */
 export function readMessagesLike(values: readonly MessageLike[], format: Format | undefined): Transcript {
   if (!Array.isArray(values)) refuseOption("messages", "a list of messages", typeof values)
   if (values.every(isMessage)) return values
@@ -121,10 +121,10 @@ function plainMessage(value: unknown, n: number): Message | undefined {
   return { id: messageId(`m${n}`), role, parts: [{ type: "text", text: content }] }
 }
 
-/** A request without anything in it, for each format that was asked for. */
+/** Cached empty requests, by format. */
 const emptyFrames = new Map<Format, ModelRequest>()
 
-/** Decode them like the messages of a request, so that errors state their path. */
+/** Decodes messages inside a request, so that errors state their path. */
 function decodeMessages(format: Format, values: readonly unknown[]): Transcript {
   const empty = emptyFrames.get(format) ?? frameFor({ format })
   emptyFrames.set(format, empty)

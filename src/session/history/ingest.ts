@@ -7,21 +7,21 @@ import { survivalOf } from "../../rules/survival.ts"
 import { runPaced } from "../../store/pace.ts"
 import { type EntryBody, entryId, freeze } from "../log/entry.ts"
 import type { LogEvent } from "../log/event.ts"
-import type { Committed } from "../log/journal.ts"
+import type { CommitResult } from "../log/journal.ts"
 import type { Outline } from "../log/outline.ts"
 import {
   askFinder,
   isRewind,
-  type News,
   newRules,
   noDocuments,
   reportFound,
   reportUnmatched,
-  rewound,
-  takenBackIn,
+  rewoundPins,
+  type SearchInput,
+  unpinEntries,
 } from "../rules/new-rules.ts"
 import { isInForce, type SessionPin } from "../rules/pins.ts"
-import { type Live, placeToGoOn } from "../state/live.ts"
+import { type Live, nextParent } from "../state/live.ts"
 import {
   type ClientCompaction,
   conversationEnd,
@@ -35,16 +35,16 @@ import {
 
 type MessageBody = Extract<EntryBody, { type: "message-appended" }>
 
-/** Messages as log entries, each with the previous one as parent; `came` are the same with their documents, which the log keeps. */
-const messageBodies = (messages: Transcript, parent: number, next: number, came = messages): readonly MessageBody[] =>
+/** Messages as log entries, each with the previous one as parent. `stored` are the same with their documents, as the log keeps them. */
+const messageBodies = (messages: Transcript, parent: number, next: number, stored = messages): readonly MessageBody[] =>
   messages.map((message, n) => ({
     type: "message-appended",
     parent: n === 0 ? parent : next + n - 1,
     key: messageKey(message),
-    message: freeze(came[n] ?? message),
+    message: freeze(stored[n] ?? message),
   }))
 
-/** Entries, followed by those of the rules that are found: at once, or in slices if the search takes long. */
+/** Entries, followed by those of the rules that are found; a promise if the search takes so long that it runs in slices. */
 function withRules(
   written: readonly EntryBody[],
   finding: Steps<readonly EntryBody[]>,
@@ -54,8 +54,8 @@ function withRules(
 }
 
 /**
- * Append messages after the session's current message, and return the entry of each; those already in the log are not written again.
- * Documents in the first messages open the session.
+ * Appends messages after the session's current message, and returns the entry of each; those already in the log are not written again.
+ * `opening` are the documents at the start of a session; by default they are separated from the messages.
  */
 export async function appendMessages(
   live: Live,
@@ -66,13 +66,13 @@ export async function appendMessages(
   let added = messages
   let placed: readonly number[] = []
   const committed = await live.journal.commit((outline, next) => {
-    const from = placeToGoOn(live, outline)
+    const from = nextParent(live, outline)
     const known = knownAfter(outline, from, messages)
     added = messages.slice(known.length)
     placed = [...known, ...added.map((_, n) => next + n)]
-    const written = [...messageBodies(added, known.at(-1) ?? from, next), ...takenBackIn(pins, added)]
+    const written = [...messageBodies(added, known.at(-1) ?? from, next), ...unpinEntries(pins, added)]
     const places = { first: next, next: next + written.length }
-    return withRules(written, newRules(live, pins, newsIn(live, added, opening), places))
+    return withRules(written, newRules(live, pins, ruleSearchInput(live, added, opening), places))
   })
   keepMessages(live, committed, added)
   live.at = placed.at(-1) ?? live.at
@@ -85,7 +85,7 @@ export async function appendMessages(
 }
 
 /**
- * Write a response after its request. A client that sends its whole history may already have sent the response to another process: then
+ * Writes a response after its request. A client that sends its whole history may already have sent the response to another process: then
  * that process has written it, and the conversation stays where that process left it. A model's response never adds rules.
  */
 export async function appendAnswer(
@@ -96,7 +96,7 @@ export async function appendAnswer(
   let added = messages
   let placed: readonly number[] = []
   const committed = await live.journal.commit((outline, next) => {
-    const from = placeOfAnswer(live, outline)
+    const from = responseParent(live, outline)
     const tip = outline.tip()
     const isLeft = from > 0 && tip !== from && outline.path(tip, from) === undefined
     const known =
@@ -149,7 +149,7 @@ export const newestAnswer = (messages: Transcript): Message | undefined =>
   messages.findLast(({ role }) => role === "assistant")
 
 /** The rule-search input for appended messages. */
-function newsIn(live: Live, messages: Transcript, opening?: readonly InjectedDocument[]): News {
+function ruleSearchInput(live: Live, messages: Transcript, opening?: readonly InjectedDocument[]): SearchInput {
   const before = [...live.messages.values()].slice(-maxBefore)
   if (live.at !== 0) return { messages, before, ...noDocuments }
   const documents = opening ?? separate({ system: [], tools: [], messages }).infrastructure.documents
@@ -166,13 +166,13 @@ const textsOf = (documents: readonly InjectedDocument[]): ReadonlySet<string> =>
  * The parent of a response. A client that sends its whole history may have sent later messages, even to another process, before the
  * response is recorded here: the response then goes after its request, not after those.
  */
-function placeOfAnswer(live: Live, outline: Outline): number {
+function responseParent(live: Live, outline: Outline): number {
   const { client, sent } = live
   const isThere = sent !== undefined && (sent.at === 0 || outline.node(sent.at) !== undefined)
-  return client !== undefined && isThere && !sent.held ? sent.at : placeToGoOn(live, outline)
+  return client !== undefined && isThere && !sent.held ? sent.at : nextParent(live, outline)
 }
 
-function keepMessages({ messages }: Live, { entries }: Committed, added: Transcript): void {
+function keepMessages({ messages }: Live, { entries }: CommitResult, added: Transcript): void {
   const appended = entries.filter(({ body }) => body.type === "message-appended")
   for (const [n, { seq }] of appended.entries()) {
     const message = added[n]
@@ -185,12 +185,12 @@ export type IngestResult = {
   readonly request: ModelRequest
   readonly separation: Separation
   readonly events: readonly LogEvent[]
-  /** The history is a shorter one that the client wrote in the place of the previous one. `asked`: it ends with words of the user. */
+  /** Present if the client replaced its history with a summary. `asked`: the new history ends with the user's own words. */
   readonly compacted: ReturnType<typeof summarized>
 }
 
 /**
- * Store a client's whole history: messages that the log has, from the first on, are not stored again; the rest is new. A history that
+ * Stores a client's whole history: messages that the log has, from the first on, are not stored again; the rest is new. A history that
  * diverges from the previous one becomes a branch, and facts from the abandoned messages are kept.
  */
 export async function ingest(live: Live, request: ModelRequest, pins: readonly SessionPin[]): Promise<IngestResult> {
@@ -204,16 +204,16 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
   let spoken: Transcript = []
   let events: readonly LogEvent[] = []
   let placed: readonly number[] = []
-  let came: Transcript = []
+  let originals: Transcript = []
   let replaced = false
   let rewrite: ClientCompaction = noRewrite
   const committed = await live.journal.commit((outline, next) => {
     path = matchHistory(outline, conversation)
     const added = conversation.slice(path.length)
     const from = path.at(-1) ?? 0
-    const behind = added.length === 0 ? [] : leftBehind(outline, live.at, path)
+    const behind = added.length === 0 ? [] : abandonedEntries(outline, live.at, path)
     const left = behind.filter((seq) => !live.unconfirmed.has(seq))
-    const isBack = end.summaryCall === 0 && left.length > 0 && isRewind(abandoned(live, left), added, path.length)
+    const isBack = end.summaryCall === 0 && left.length > 0 && isRewind(oldestAbandoned(live, left), added, path.length)
     replaced = left.length > 0 && !isBack
     const kept = conversation.slice(0, path.length)
     rewrite = replaced
@@ -231,22 +231,22 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
       { type: "history-matched", known: path.length, added: added.length },
       ...(left.length === 0 ? [] : [{ type: "branch-opened" as const, from: entryId(from), left: left.length }]),
     ]
-    came = originalsOf(request, added)
-    const news: News = {
-      messages: came,
+    originals = originalsOf(request, added)
+    const news: SearchInput = {
+      messages: originals,
       ignoredParts: rewrite.ignoredParts,
       before: conversation.slice(Math.max(0, path.length - maxBefore), path.length),
       documents: unseen,
       lifted: textsOf(documents),
     }
-    spoken = came.filter(({ id }) => !rewrite.ignoredParts.has(id))
-    const taken = [...(isBack ? rewound(pins, left) : []), ...takenBackIn(pins, spoken)]
-    const written = [...before, ...messageBodies(added, from, first, came), ...taken]
+    spoken = originals.filter(({ id }) => !rewrite.ignoredParts.has(id))
+    const taken = [...(isBack ? rewoundPins(pins, left) : []), ...unpinEntries(pins, spoken)]
+    const written = [...before, ...messageBodies(added, from, first, originals), ...taken]
     return withRules(written, newRules(live, pins, news, { first, next: next + written.length }))
   })
   for (const event of events) if (event.type === "branch-opened") live.emit(event)
   const found = [...reportFound(live, committed.entries), ...reportUnmatched(live, pins, spoken)]
-  askFinder(live, committed, came, rewrite.ignoredParts)
+  askFinder(live, committed, originals, rewrite.ignoredParts)
   for (const seq of placed) live.unconfirmed.delete(seq)
   live.at = placed.at(-1) ?? 0
   live.opened = true
@@ -268,7 +268,7 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
 async function replacedHistory(live: Live, conversation: Transcript) {
   const outline = live.journal.outline()
   const path = matchHistory(outline, conversation)
-  const left = path.length === conversation.length ? [] : leftBehind(outline, live.at, path)
+  const left = path.length === conversation.length ? [] : abandonedEntries(outline, live.at, path)
   if (left.length === 0) return { end: noEnd, inherited: "" }
   const end = await conversationEnd(live, conversation.slice(path.length), left)
   return { end, inherited: await inheritance(live, left, end) }
@@ -304,7 +304,7 @@ function namedMessages(
 }
 
 /** The oldest abandoned message, if it is in memory. */
-const abandoned = ({ messages, client }: Live, left: readonly number[]): Transcript => {
+const oldestAbandoned = ({ messages, client }: Live, left: readonly number[]): Transcript => {
   const oldest = left.at(-1)
   if (oldest === undefined) return []
   const message = messages.get(oldest) ?? client?.messages.find(({ id }) => id === entryId(oldest))
@@ -326,7 +326,7 @@ function stackHash({ system, tools }: Stack, named: readonly string[]): string {
   const documents = named.join()
   const known = hashes.get(system)
   if (known?.tools === tools && known.documents === documents) return known.hash
-  // A hash for each of the tools: they may be megabytes, which would be written out once more to hash them together.
+  // Hash each tool separately: hashing them together would serialize them again, and they may be megabytes.
   const hash = hashData([
     system.map(({ wire, ...part }) => wire ?? part),
     tools.map(({ wire }) => hashText(wire)),
@@ -336,10 +336,10 @@ function stackHash({ system, tools }: Stack, named: readonly string[]): string {
   return hash
 }
 
-/** A client's summary has a few pages; only the beginning of a longer text is checked. */
+/** Limit on the characters checked for rules: a client's summary has a few pages. */
 const maxLength = 60_000
 
-/** Report how the rules survived the client's own compaction. This is only reported: the client's text is not trusted to contain them. */
+/** Reports how the rules survived the client's own compaction. This changes nothing: the client's text is not trusted to contain them. */
 function judgeHistory(pins: readonly SessionPin[], messages: Transcript): readonly LogEvent[] {
   const standing = pins.filter(isInForce)
   if (standing.length === 0) return []
@@ -372,7 +372,7 @@ type HistoryMatch = {
 
 const lastMatches = new WeakMap<Outline, HistoryMatch>()
 
-/** Match a whole history with the log: the entries with the same content, from the first message on, as far as they match. */
+/** Matches a whole history with the log: the entries with the same content, from the first message on, as far as they match. */
 function matchHistory(outline: Outline, conversation: Transcript): readonly number[] {
   const last = lastMatches.get(outline)
   if (last?.of === conversation && last.seen === outline.head().seq) return last.path
@@ -405,7 +405,7 @@ function knownPath(outline: Outline, conversation: Transcript): readonly number[
 }
 
 /** The entries that a new path abandons: those on the way to `from` that are not on `path`, newest first. */
-function leftBehind(outline: Outline, from: number, path: readonly number[]): readonly number[] {
+function abandonedEntries(outline: Outline, from: number, path: readonly number[]): readonly number[] {
   const left: number[] = []
   for (let at = from; at > 0; at = outline.node(at)?.parent ?? 0) {
     const node = outline.node(at)

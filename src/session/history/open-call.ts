@@ -20,7 +20,7 @@ import type { PrepareOptions } from "./prepared.ts"
 import { type CallStack, stackForCall, withStanding } from "./session-stack.ts"
 import {
   entriesIn,
-  type Framed,
+  type FramedView,
   frameMessages,
   messagesOf,
   readMessages,
@@ -30,13 +30,13 @@ import {
 } from "./view.ts"
 
 /** A model call being prepared: the request that the view is put into, with every message that it may show. */
-export type Call = Framed & {
+export type Call = FramedView & {
   /** Where its messages come from: the client's whole history, the log, or only what follows the history that the provider holds. */
   readonly kind: "client" | "log" | "held"
   readonly asText: boolean
   /** The client's original body. */
   readonly came: string
-  /** The client has just put a summary in the place of its history. */
+  /** Present if the client has just replaced its history with a summary. */
   readonly compacted?: IngestResult["compacted"] | undefined
   readonly events: Trace
   readonly stack: CallStack
@@ -45,7 +45,7 @@ export type Call = Framed & {
   readonly reframe: (inForce: StackInForce | undefined) => ModelRequest
 }
 
-/** Open a call: from the client's request, whose history is stored in the log, or from the log's own messages in a frame. */
+/** Opens a call: from the client's request, whose history is stored in the log, or from the log's own messages in a frame. */
 export async function openCall(live: Live, options: PrepareOptions, pins: readonly SessionPin[]): Promise<Call> {
   checkPrepareOptions(options)
   const format =
@@ -79,7 +79,7 @@ const prepareNames = optionNames<PrepareOptions>()(
   "format body request model system tools maxOutputTokens stream windowTokens reserveTokens focus occasion maxWaitMs isSent repair whenStoreIsAway stack",
 )
 
-/** Refuse invalid options of one call. */
+/** Refuses invalid options of one call. */
 function checkPrepareOptions(options: PrepareOptions): void {
   checkNumbers(options, { windowTokens: 1, reserveTokens: 0, maxOutputTokens: 1, maxWaitMs: 0 })
   checkOptionNames(options, prepareNames, "prepare")
@@ -89,7 +89,7 @@ function checkPrepareOptions(options: PrepareOptions): void {
     refuseValue("request", "a request as decodeRequest reads it", request)
 }
 
-/** Reuse the message objects of the previous request. */
+/** Decodes a request and reuses the message objects of the previous one. */
 const decodeFor = ({ client }: Live, format: Format, text: string): ModelRequest =>
   client?.format === format ? decodeNext(client, text) : decodeRequest(format, text)
 
@@ -98,7 +98,7 @@ function objectOf(body: object): Readonly<Record<string, unknown>> {
   throw new HoldfastError({ code: "request-invalid", path: "the body", expected: "an object", found: "an array" })
 }
 
-/** What the kinds of calls have of their own; the rest of a call follows from it. */
+/** The fields in which the kinds of calls differ; the others are derived from them. */
 type OpenedCall = Pick<Call, "kind" | "asText" | "came" | "compacted" | "view"> & {
   /** The request before the prompt stack and the operator's rules are added. */
   readonly bare: ModelRequest
@@ -106,7 +106,7 @@ type OpenedCall = Pick<Call, "kind" | "asText" | "came" | "compacted" | "view"> 
   readonly events?: Trace
 }
 
-/** Cache markers left for the stack in a frame of ours; the provider's others are for the messages. */
+/** Number of cache markers for the stack in a request built from the log; the others that a provider allows are for the messages. */
 const stackMarkers = 2
 
 async function callOf(live: Live, options: PrepareOptions, opened: OpenedCall): Promise<Call> {
@@ -196,7 +196,7 @@ async function finder(live: Live, view: View): Promise<(seq: number) => Message 
   return (seq) => live.messages.get(seq)
 }
 
-/** Translate messages of another format once; from then on the conversation is in this format. */
+/** Translates messages of another format once; from then on the conversation is in this format. */
 async function translateMessages(live: Live, format: Format): Promise<Trace> {
   const view = await readView(live, live.at)
   const find = await finder(live, view)
@@ -220,7 +220,7 @@ async function translateMessages(live: Live, format: Format): Promise<Trace> {
   return [...lost, ...entries.map(({ seq }) => ({ type: "checkpoint-installed" as const, checkpoint: entryId(seq) }))]
 }
 
-/** Make sure that the log was read; without it, nothing can be said about the session or its history. */
+/** Throws the store's Problem if the log cannot be read: without it, nothing is known about the session or its history. */
 export async function requireLog(live: Live): Promise<void> {
   if (live.learned && live.journal.isKnown()) return
   const { problem } = await live.journal.commit(() => [])
@@ -228,7 +228,7 @@ export async function requireLog(live: Live): Promise<void> {
   await loadSession(live)
 }
 
-/** Throw the store's Problem if the rules of this session or of all sessions cannot be read. */
+/** Throws the store's Problem if the rules of this session or of all sessions cannot be read. */
 export async function requireRules(live: Live): Promise<void> {
   // Write pending entries first, if the store is back: that also reads what others wrote meanwhile.
   if (!live.journal.isDurable()) await live.journal.commit(() => [])
@@ -236,7 +236,7 @@ export async function requireRules(live: Live): Promise<void> {
   await live.shared.require()
 }
 
-/** While a shared store is unavailable, others may have continued the session, unless this continues its newest response. */
+/** Throws while a shared store is unavailable, because others may have continued the session, unless the request has the last response. */
 function requireNewest({ journal, store, answered }: Live, request: ModelRequest): void {
   const problem = journal.problem()
   if (problem === undefined || !store.isShared) return

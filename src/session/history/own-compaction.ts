@@ -47,26 +47,26 @@ export async function conversationEnd(
 
 const isCall = ({ type }: Message["parts"][number]): boolean => type === "tool-call"
 
-/** Is the newest response the summary that stands in place of the old messages? Then its request asked for a summary. */
+/** True if the newest response is the summary that replaces the old messages: its request asked for a summary. */
 function isSummaryCall([answer, asks]: Transcript, added: Transcript): boolean {
   if (answer?.role !== "assistant" || asks?.role !== "user" || answer.parts.some(isCall)) return false
   const isKept = added.some((message) => message.role === "assistant" && messageKey(message) === messageKey(answer))
-  return !isKept && retells(spokenText(added), spokenText([answer]))
+  return !isKept && hasLineOf(spokenText(added), spokenText([answer]))
 }
 
 export const spokenText = (messages: Transcript): string =>
   messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? part.text : []))).join("\n")
 
-/** Shorter lines occur in many texts. */
-const leastLine = 12
+/** Minimum length of a line in characters; shorter ones occur in many texts. */
+const minLine = 12
 const maxLines = 6
 
-/** Does a text contain at least one of the longest lines of another one? */
-function retells(text: string, other: string): boolean {
+/** True if a text contains at least one of the longest lines of another one. */
+function hasLineOf(text: string, other: string): boolean {
   const lines = other
     .split(/\n|<[^<>\n]{1,80}>/)
     .map((line) => line.trim())
-    .filter((line) => line.length >= leastLine)
+    .filter((line) => line.length >= minLine)
   return lines
     .sort((one, two) => two.length - one.length)
     .slice(0, maxLines)
@@ -92,10 +92,10 @@ type RewriteInput = {
 }
 
 /**
- * Decide which messages of a rewritten history are not the user's new words. Messages that were there before have been searched already. If
- * all responses of the model are gone, or a summary of them is there, the client compacted the history: the text that it put in their
- * place, and around its summary, is the client's own and contains no rules. Text after the kept messages, or written when it was the user's
- * turn, is the user's.
+ * Decides which messages of a rewritten history are not the user's new words. Messages that were there before were searched already. If all
+ * responses of the model are gone, or a summary replaces them, the client compacted the history: the text that it put in their place, and
+ * around its summary, is the client's own and contains no rules. Text after the kept messages, or written when it was the user's turn, is
+ * the user's.
  */
 export function readRewrite({ kept, added, left, newest, end }: RewriteInput): ClientCompaction {
   const isKnown = (message: Message): boolean => left.has(messageKey(message))
@@ -124,7 +124,7 @@ export function readRewrite({ kept, added, left, newest, end }: RewriteInput): C
   return rewrite
 }
 
-/** Did the client put a summary in the place of its history, and does the new one end with words of the user? A user who starts over writes no summary. */
+/** Undefined unless the client replaced its history with a summary. `asked`: the new history ends with the user's own words. */
 export function summarized(
   ignoredParts: IgnoredParts,
   conversation: Transcript,
@@ -134,13 +134,13 @@ export function summarized(
   return { asked: isSpoken(last) && (ignoredParts.get(last.id) ?? 0) < last.parts.length }
 }
 
-/** A single shorter message may be from a user who started over. */
-const leastSummary = 1000
+/** Minimum length of a summary in characters; a single shorter message may be from a user who started over. */
+const minSummary = 1000
 
 const isLong = (message: Message, { summaryCall }: ConversationEnd): boolean =>
-  summaryCall > 0 || spokenText([message]).length >= leastSummary
+  summaryCall > 0 || spokenText([message]).length >= minSummary
 
-/** A client may put its summary and the user's next message into one message, as two texts. */
+/** The number of leading parts that the client wrote, if it put its summary and the user's next message into one message as two texts. */
 function partsBeforeUser(message: Message): number {
   const { parts } = message
   const spoken = parts.flatMap((part, n) => (part.type === "text" && isSpokenPart(message, part) ? [n] : []))
@@ -163,12 +163,12 @@ const inheritedBranches = 4
 
 /** Facts from the messages of the entries that a new history abandons, as the text of a digest; empty if there are none. */
 export async function inheritance(live: Live, abandoned: readonly number[], end: ConversationEnd): Promise<string> {
-  // A request for a summary is the client's, and nobody's task.
+  // A request for a summary is the client's, and not a task.
   const left = abandoned.slice(end.summaryCall).filter((seq) => !live.unconfirmed.has(seq))
   if (left.length === 0) return ""
   const all = await knownMessages(live, left.slice(0, inheritedMessages).reverse())
   const newest = all.at(-1)
-  // Nobody answered it and the client left it behind: it asked for the summary as well.
+  // An unanswered message that the client dropped was a request for the summary too.
   const messages = newest !== undefined && isSpoken(newest) && end.summaryCall === 0 ? all.slice(0, -1) : all
   if (messages.length === 0) return ""
   const { schema = "handoff" } = live.options
@@ -203,7 +203,7 @@ export async function readInherited({ journal, options }: Live): Promise<Summary
   return sections.length === 0 ? undefined : { schema, sections }
 }
 
-/** How a branch stood at its end says nothing once another one followed; what was open there was said. */
+/** Drops the sections about the end of a branch, because another one followed; open items become plain statements. */
 const withoutEnd = ({ schema, sections }: Summary): Summary => ({
   schema,
   sections: sections

@@ -8,13 +8,13 @@ import { type Carried, carryPins, type Pin, type PinPlace } from "../../rules/pi
 import { type Calibration, predict, uncalibrated } from "../../tokens/calibrate.ts"
 import type { Meter } from "../../tokens/meter.ts"
 import type { LogEvent, Trace } from "../log/event.ts"
-import { type Planned, type PlanOptions, planRequest } from "../one-shot/plan-request.ts"
+import { type PlanOptions, planRequest, type RequestPlan } from "../one-shot/plan-request.ts"
 import { isInForce, type SessionPin, wasWithdrawn } from "../rules/pins.ts"
 import type { StackOption } from "../stack/stack-options.ts"
 import type { Live, SummarySpending } from "../state/live.ts"
 import type { Call } from "./open-call.ts"
 import type { StackReceipt } from "./session-stack.ts"
-import type { Assembled } from "./view.ts"
+import type { AssembledView } from "./view.ts"
 
 /** Options for one model call. */
 export type PrepareOptions = {
@@ -35,11 +35,11 @@ export type PrepareOptions = {
   readonly focus?: string | undefined
   readonly occasion?: Occasion | undefined
   readonly maxWaitMs?: number
-  /** The request was sent already: what is made of it is for the next one. */
+  /** The request was already sent: the result is used for the next one. */
   readonly isSent?: true | undefined
   /**
-   * Repair a client's history always, so that every tool call has its result, or only if it is changed anyway: providers differ in what
-   * they accept, and a provider that accepted it unchanged has it in its cache. The default is `always`.
+   * When to repair a client's history so that every tool call has its result: always, or only if it is changed anyway. Providers differ in
+   * what they accept, and a provider that accepted it unchanged has it in its cache. The default is `always`.
    */
   readonly repair?: "always" | "when-changed"
   /**
@@ -71,11 +71,11 @@ export type Receipt = {
   /** Tokens at its beginning that are the same as in the previous request, so that the provider can read them from its cache. */
   readonly stableTokens: number
   readonly changed: boolean
-  /** Does the store have all of its messages? */
+  /** True if the store has all of its messages. */
   readonly durable: boolean
   /** Lookups right after the compaction in force that repeat what it removed. */
   readonly rereads?: number
-  /** What the session's own model was asked for summaries, and what the next one will take; where it writes them. */
+  /** The token usage of summaries by the session's own model, and what the next one is expected to take; only if that model writes them. */
   readonly summaries?: SummarySpending
 }
 
@@ -93,7 +93,7 @@ export type Prepared<Body extends string | object = string | object> = {
 }
 
 /** The state that the steps of preparing one call share; `notes` collects events besides their outcome. */
-export type Preparing = {
+export type PrepareState = {
   readonly live: Live
   readonly call: Call
   readonly meter: Meter
@@ -108,7 +108,7 @@ export type Preparing = {
 }
 
 /** Plan for an assembled view: its size, what to do about it, and whether it contains every rule. */
-export function budgetOf(preparing: Preparing, assembled: Assembled): Budgeted & { readonly check: PinCheck } {
+export function budgetOf(preparing: PrepareState, assembled: AssembledView): ViewBudget & { readonly check: PinCheck } {
   const { live, meter, pins, options } = preparing
   const asked = pins.flatMap(({ by, state, text }) => (by === "asked" && state === "in-force" ? text : []))
   const budgeted = budgetView(live, assembled, meter, asked, options)
@@ -116,14 +116,17 @@ export function budgetOf(preparing: Preparing, assembled: Assembled): Budgeted &
   return { ...budgeted, check, pinsStand: check.missing.length === 0 && !check.stale }
 }
 
-export const pinOptions = ({ call, meter, withoutFound }: Preparing, { sizes, policy }: Budgeted): PinCheckOptions => ({
+export const pinOptions = (
+  { call, meter, withoutFound }: PrepareState,
+  { sizes, policy }: ViewBudget,
+): PinCheckOptions => ({
   meter,
   budgetTokens: withoutFound ? 0 : Math.floor(sizes.windowTokens * policy.pinShare),
   held: call.kind === "held",
 })
 
 /** The window in our own token counts, and the resulting plan. */
-export type Budgeted = Planned & {
+export type ViewBudget = RequestPlan & {
   readonly policy: CompactionPolicy
   readonly calibration: Calibration
   /** The window and the context in the provider's tokens. */
@@ -133,18 +136,18 @@ export type Budgeted = Planned & {
   readonly compactAtTokens: number
   /** The same for a context that ends with tool results that the model has not read yet. */
   readonly compactUnreadAtTokens: number
-  /** Does the context fit the window without compaction? */
+  /** True if the context fits the window without compaction. */
   readonly fits: boolean
 }
 
-/** Plan a view: its size, and what to do about it. Counts are ours; the window is scaled down by as much as our counts are too low. */
+/** Plans a view: its size, and what to do about it. Counts are ours; the window is scaled down by as much as our counts are too low. */
 function budgetView(
   live: Live,
-  { frame, messages, separation }: Assembled,
+  { frame, messages, separation }: AssembledView,
   meter: Meter,
   pins: readonly string[],
   options: PrepareOptions,
-): Budgeted {
+): ViewBudget {
   const calibration = live.calibrations.get(meter.model.id) ?? uncalibrated
   const scale = (count: number): number => Math.max(1, Math.floor(count / calibration.ratio))
   const windowTokens = options.windowTokens ?? live.options.windowTokens ?? meter.model.windowTokens
@@ -180,13 +183,13 @@ function budgetView(
   }
 }
 
-/** Fewer responses say little about the length of the next one. */
-const leastAnswers = 3
+/** Minimum number of responses to predict the length of the next one. */
+const minAnswers = 3
 
 /** The longest of the latest responses, if there are enough of them. */
 function longestAnswer({ answers }: Live, model: string): number | undefined {
   const lengths = answers.get(model) ?? []
-  return lengths.length < leastAnswers ? undefined : Math.max(...lengths)
+  return lengths.length < minAnswers ? undefined : Math.max(...lengths)
 }
 
 type PinCheck = {
@@ -206,7 +209,7 @@ type PinCheckOptions = {
 /** The rules to carry beside the conversation, and those for which there is no room. */
 export function carriedPins(
   pins: readonly SessionPin[],
-  assembled: Assembled,
+  assembled: AssembledView,
   { meter, budgetTokens }: PinCheckOptions,
 ): Carried {
   const own = pins.filter((pin) => isInForce(pin) && !isReplaced(pin, assembled))
@@ -214,13 +217,13 @@ export function carriedPins(
 }
 
 /**
- * Check that a request contains every rule in force, verbatim. A rule counts where it was said, if that text is shown unchanged, or in a
+ * Checks that a request contains every rule in force, verbatim. A rule counts where it was said, if that text is shown unchanged, or in a
  * message with pinned rules. The cost depends on the number of rules, not on the length of the history.
  */
-function checkPins(pins: readonly SessionPin[], assembled: Assembled, options: PinCheckOptions): PinCheck {
+function checkPins(pins: readonly SessionPin[], assembled: AssembledView, options: PinCheckOptions): PinCheck {
   if (pins.length === 0) return { missing: [], stale: false }
   const inForce = pins.filter(isInForce)
-  const { isPlaced, isPut, isAnywhere } = standsIn(assembled, inForce)
+  const { isPlaced, isPut, isAnywhere } = ruleChecks(assembled, inForce)
   const absent = new Set(
     inForce.filter((pin) => !(options.held && pin.by === "found") && !isPlaced(pin) && !isPut(pin)).map(({ id }) => id),
   )
@@ -235,8 +238,8 @@ function checkPins(pins: readonly SessionPin[], assembled: Assembled, options: P
   }
 }
 
-/** If a document with the same name but other content is present, its rules replace the old ones. */
-function isReplaced({ place, source }: Pin, { separation }: Assembled): boolean {
+/** True if a document with the same name but other content is present: its rules replace the old ones. */
+function isReplaced({ place, source }: Pin, { separation }: AssembledView): boolean {
   const { documents } = separation.infrastructure
   if (place === undefined || !("document" in place)) return false
   return !documents.some(({ hash }) => hash === place.document) && documents.some(({ name }) => name === source)
@@ -244,9 +247,9 @@ function isReplaced({ place, source }: Pin, { separation }: Assembled): boolean 
 
 type RuleCheck = (pin: Pin) => boolean
 
-/** Is a rule where it was said, or in a message with pinned rules (fast), or anywhere that counts (a search)? */
-function standsIn(
-  { frame, messages, separation }: Assembled,
+/** Checks for a rule: where it was said, in a message with pinned rules (both fast), or anywhere in the request that counts (slow). */
+function ruleChecks(
+  { frame, messages, separation }: AssembledView,
   pins: readonly Pin[],
 ): { readonly isPlaced: RuleCheck; readonly isPut: RuleCheck; readonly isAnywhere: RuleCheck } {
   const wanted = new Set<string>(

@@ -77,7 +77,7 @@ function problemOnly(error: unknown): HoldfastError {
   throw error
 }
 
-/** Report each problem once. */
+/** Reports each problem once. */
 function reportRefused(live: Live, { problem }: HoldfastError): Trace {
   const told = JSON.stringify(problem)
   if (live.toldStack === told) return []
@@ -125,7 +125,7 @@ function waitingOf(live: Live, source: Stack, options: StackOptions, room: Stack
   }
 }
 
-/** Does it still fit, for the current model and window? */
+/** True if the stack still fits the current model and window. */
 function fitsStill(inForce: StackInForce, source: Stack, options: StackOptions, room: StackRoom): boolean {
   const { meter, windowTokens } = room
   const key = `${meter.model.id} ${windowTokens} ${options.maxTokens}`
@@ -135,7 +135,7 @@ function fitsStill(inForce: StackInForce, source: Stack, options: StackOptions, 
   return true
 }
 
-/** Number of recent calls whose intervals are used. */
+/** Number of recent calls whose intervals decide how long cache entries must last. */
 const maxCalls = 16
 
 function noteCall({ callsMs, options }: Live): void {
@@ -143,7 +143,7 @@ function noteCall({ callsMs, options }: Live): void {
   if (callsMs.length > maxCalls) callsMs.shift()
 }
 
-/** Write the stack that is sent from now on to the log. If another process does so at the same moment, its stack is used. */
+/** Writes the stack that is sent from now on to the log. If another process does so at the same moment, its stack is used. */
 export async function installStack(
   live: Live,
   fitted: WaitingStack,
@@ -214,7 +214,7 @@ function stackOfBody({ hash, sections }: StackBody): Pick<StackInForce, "stack" 
   return stack.hash === hash ? { stack, source } : undefined
 }
 
-/** A request with its standing texts: the same request with the same texts is the same object again. */
+/** Cached results of `withStanding`: the same request with the same texts gives the same object. */
 const placed = new WeakMap<ModelRequest, { readonly of: readonly unknown[]; readonly request: ModelRequest }>()
 
 /** A request with the stack in force and the operator's rules added after its own system part. */
@@ -233,7 +233,7 @@ export function withStanding(
   return made
 }
 
-/** The stack in a receipt: what is sent, and what waits. */
+/** The stack in a receipt: the versions of the one that is sent, and the hash of the one that waits. */
 export type StackReceipt = StackVersions & { readonly changes: StackChanges; readonly waiting?: string }
 
 export function receiptOf({ inForce, waiting, isImmediate }: CallStack): StackReceipt | undefined {

@@ -59,14 +59,14 @@ function shorten(message: Message, item: ShownItem): Message {
 const lastRead = new WeakMap<Outline, { readonly view: View; readonly determined: string }>()
 
 /** Entry types that may change how existing messages are shown. */
-const deciding: readonly string[] = namesIn(
+const viewChangingTypes: readonly string[] = namesIn(
   "checkpoint-installed checkpoint-undone memory-retrieved handoff-restored text-recalled",
 )
 
-/** Entries with a message of ours that stands beside a message of the log. */
+/** Types of entries with a generated message that is shown next to a message of the log. */
 const withOwnMessage = ["memory-retrieved", "handoff-restored", "text-recalled"] as const
 
-const determinedBy = (outline: Outline): string => deciding.map((type) => outline.ofType(type).length).join()
+const determinedBy = (outline: Outline): string => viewChangingTypes.map((type) => outline.ofType(type).length).join()
 
 /** The view at a message, from memory or the log; the last one is extended if only messages were added since. */
 export async function readView(live: Live, at: number): Promise<View> {
@@ -86,13 +86,13 @@ function pathOn(outline: Outline, from: number, to: number): readonly number[] |
   const path: number[] = []
   let at = to
   for (; at > from && path.length < maxStep; at = outline.node(at)?.parent ?? 0) path.push(at)
-  const isDecided = deciding.some((type) =>
+  const isDecided = viewChangingTypes.some((type) =>
     outline.ofType(type).some((seq) => path.includes(outline.reference(seq) ?? 0)),
   )
   return at === from && !isDecided ? path.reverse() : undefined
 }
 
-/** A turn adds a few messages; for longer distances the view is read from the beginning. */
+/** Maximum number of messages by which a view is extended; a turn adds a few. For more, it is read from the beginning. */
 const maxStep = 100
 
 const extended = (view: View, at: number, more: readonly number[]): View =>
@@ -104,7 +104,7 @@ async function readWhole({ journal }: Live, outline: Outline, at: number): Promi
   const seq = outline.checkpointAt(at)
   const since = outline.path(at, outline.nodeOf(seq) ?? 0)
   assert(since !== undefined, `no path from checkpoint ${seq} to entry ${at}`)
-  // What was recalled for the very message that a checkpoint ends with, after it was written, stands behind the checkpoint.
+  // Text recalled for the last message of a checkpoint, after the checkpoint was written, is shown after the checkpoint.
   const wanted = new Set([...since, ...(seq === 0 ? [] : [outline.nodeOf(seq) ?? 0])])
   const isWanted = (entry: number): boolean => entry > seq && wanted.has(outline.reference(entry) ?? 0)
   const own = withOwnMessage.flatMap((type) => outline.ofType(type)).filter(isWanted)
@@ -143,12 +143,12 @@ export async function readMessages({ journal, messages }: Live, seqs: readonly n
   return seqs.flatMap((seq) => messages.get(seq) ?? [])
 }
 
-/** Small entries that every call needs. */
+/** Types of small entries that every call needs. */
 const keptTypes: ReadonlySet<string> = new Set(
   namesIn("session-opened calls-judged stack-seen branch-opened lookups-repeated summary-begun"),
 )
 
-/** Drop messages that are no longer shown: memory use depends on the view. They can be read again. */
+/** Drops messages that are no longer shown, so that memory use depends on the view. They can be read again. */
 export function release({ journal, messages }: Live, view: View): void {
   const shown = new Set(entriesIn(view))
   for (const seq of messages.keys()) if (!shown.has(seq)) messages.delete(seq)
@@ -157,10 +157,10 @@ export function release({ journal, messages }: Live, view: View): void {
 }
 
 /** A view, the request that it is put into, and that request's separation. */
-export type Framed = { readonly frame: ModelRequest; readonly separation: Separation; readonly view: View }
+export type FramedView = { readonly frame: ModelRequest; readonly separation: Separation; readonly view: View }
 
 /** A view assembled for one call: its request, its separation, and the messages to send. */
-export type Assembled = {
+export type AssembledView = {
   /** The request that the messages belong to: the client's own, or the log's messages in a frame. */
   readonly frame: ModelRequest
   readonly messages: Transcript
@@ -173,7 +173,10 @@ export type Assembled = {
 }
 
 /** The messages that a view shows, with infrastructure in its place, repaired; the frame's own if nothing changes. */
-export function assemble({ frame, separation, view }: Framed, how: "as-shown" | "whole" = "as-shown"): Assembled {
+export function assemble(
+  { frame, separation, view }: FramedView,
+  how: "as-shown" | "whole" = "as-shown",
+): AssembledView {
   const { conversation } = separation
   let byId: ReadonlyMap<string, Message> | undefined
   const known = (): ReadonlyMap<string, Message> => {
@@ -215,7 +218,7 @@ function joined(
 
 const shownWhole = createRecall<readonly Item[]>()
 
-/** Does a view show the whole conversation unchanged? The part that was checked in the last call is skipped. */
+/** True if a view shows the whole conversation unchanged. The part that was checked in the last call is skipped. */
 function showsAll(items: readonly Item[], conversation: Transcript): boolean {
   if (items.length !== conversation.length) return false
   const known = shownWhole.find(conversation)
@@ -235,10 +238,10 @@ function showsAll(items: readonly Item[], conversation: Transcript): boolean {
 const lastEntry = (item: Item | undefined): number => (item?.type === "shown" ? item.entry : 0)
 
 /**
- * Repair incomplete tool pairs: providers refuse a call without a result. A request that continues history at the provider is left
+ * Repairs incomplete tool pairs: providers refuse a call without a result. A request that continues history at the provider is left
  * unchanged, because the provider has the other half.
  */
-function repairFrame(frame: ModelRequest, messages: Transcript): Pick<Assembled, "messages" | "events"> {
+function repairFrame(frame: ModelRequest, messages: Transcript): Pick<AssembledView, "messages" | "events"> {
   if (frame.held !== undefined) return { messages, events: [] }
   return repair(messages, { ended: true, adjacent: adjacencyOf[frame.format] })
 }

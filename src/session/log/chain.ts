@@ -6,7 +6,7 @@ import { brokenLink, hashEntry, payloadsOf } from "../../store/reserved-log.ts"
 import type { Head, SessionId, Store, StoredEntry } from "../../store/store.ts"
 import type { EntryBody } from "./entry.ts"
 
-/** Longer texts of a body are stored separately by their hash: a text is stored once, however many entries contain it. */
+/** Texts of a body with more characters are stored separately by their hash: a text is stored once, however many entries contain it. */
 export const payloadLength = 1024
 
 /** The hash of a payload, as stores check it: of its UTF-8, with lone surrogates escaped so that they stay distinct. */
@@ -18,7 +18,7 @@ export type ChainedEntries = {
   readonly payloads: ReadonlyMap<string, string>
 }
 
-/** Bodies as the next entries of a log, each linked by its hash to all before it. Each is redacted when its turn comes. */
+/** Converts bodies to the next entries of a log, each linked by its hash to all before it. Each is redacted just before that. */
 export function* chainEntries(
   head: Head,
   bodies: readonly EntryBody[],
@@ -80,7 +80,7 @@ const mark = "payload:sha256"
 const foreignName = /^payload:sha256(:*)$/
 const escapedName = /^payload:sha256:(:*)$/
 
-/** Rename some members of an object; returns the same object if there are none. */
+/** Renames the members of an object that match; returns the same object if there are none. */
 function rename(value: object, from: RegExp, to: string): object {
   if (Array.isArray(value) || !Object.keys(value).some((name) => from.test(name))) return value
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name.replace(from, to), inner]))
@@ -105,7 +105,7 @@ function writeBody(body: EntryBody, names: ReadonlyMap<string, string>): string 
   })
 }
 
-/** Decode a stored body. The hash chain has verified it, so an invalid shape means damage. */
+/** Decodes a stored body. Only our own program writes bodies, so an invalid shape means damage. */
 export function readBody(entry: StoredEntry, payloads: ReadonlyMap<string, string>, session: string): EntryBody {
   const damaged = (reason: string): never => {
     throw new HoldfastError({ code: "store-corrupt", store: "log", session, reason: `entry ${entry.seq} ${reason}` })
@@ -125,7 +125,7 @@ export function readBody(entry: StoredEntry, payloads: ReadonlyMap<string, strin
   }
 }
 
-/** We wrote this JSON ourselves, so its type determines the other fields. */
+/** Only the type is checked: we wrote this JSON ourselves, so the type determines the other fields. */
 function isBody(body: unknown, type: string): body is EntryBody {
   return typeof body === "object" && body !== null && "type" in body && body.type === type
 }
@@ -134,7 +134,7 @@ function isBody(body: unknown, type: string): body is EntryBody {
 const entriesPage = 1000
 const textsPage = 20
 
-/** Read a whole log, and check that the hash chain is intact and every text is present; damage is a Problem. */
+/** Reads a whole log, and checks that the hash chain is intact and every text is present; damage is a Problem. */
 export async function verifyLog(store: Store, session: SessionId): Promise<Head> {
   let head: Head = { seq: 0, hash: "" }
   for (;;) {

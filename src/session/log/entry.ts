@@ -38,7 +38,7 @@ export type CheckpointBody = {
   readonly removed?: readonly RemovedLookup[]
   /** How long it took to make. */
   readonly tookMs?: number
-  /** The request that it was made for had been sent already, so nobody waited for it. */
+  /** It was made after its request had been sent, so nobody waited for it. */
   readonly ahead?: true
 }
 
@@ -68,7 +68,7 @@ export type RuleBody = Pick<Pin, Words<"text channel kind explicitness source co
   readonly place?: { readonly entry: number; readonly part: number; readonly piece?: number; readonly start: number }
   /** The hash of the document with the rule. */
   readonly document?: string
-  /** How sure the finder was, from 0 to 1. */
+  /** The finder's confidence, from 0 to 1. */
   readonly confidence?: number
 }
 
@@ -77,11 +77,11 @@ export type CallVerdict = {
   readonly tool: string
   readonly decision: "allow" | "deny" | "ask"
   readonly policies: readonly string[]
-  /** The rules that these policies stand for, in words, of a call that was not simply allowed. */
+  /** The rules in words that these policies enforce, if there are any policies. */
   readonly rules?: readonly string[]
   readonly enforced: boolean
   readonly approved?: boolean
-  /** What policies that are only observed would have decided, with the rules that they came from. */
+  /** The decisions of policies that are only observed, with the rules that they were made from. */
   readonly observed?: readonly { readonly policy: string; readonly rule: string; readonly decision: "deny" | "ask" }[]
 }
 
@@ -133,9 +133,9 @@ export type EntryBody =
     }
   | { readonly type: "memory-flushed"; readonly upTo: number; readonly rows: number }
   | { readonly type: "memory-retrieved"; readonly before: number; readonly message: Message }
-  /** What a client's own summary lost, put before the message `before`. */
+  /** Lines that a client's own summary lost, inserted before the message `before`. */
   | { readonly type: "handoff-restored"; readonly before: number; readonly message: Message }
-  /** Text that the model fetched while it answered the message `after`: it stays behind that message until it is compacted. */
+  /** Text that the model fetched while it answered the message `after`; it is shown after that message until it is compacted. */
   | { readonly type: "text-recalled"; readonly after: number; readonly message: Message }
   /** Lookups right after a compaction that repeat what it removed. */
   | { readonly type: "lookups-repeated"; readonly checkpoint: number; readonly lookups: readonly RemovedLookup[] }
@@ -151,7 +151,7 @@ export type EntryBody =
       readonly calls?: number
     }
 
-/** Who began a session, for lists of sessions. */
+/** The program that created a session, for lists of sessions. */
 export type Caller = {
   /** The program, with its version. */
   readonly client?: string
@@ -189,7 +189,7 @@ export function handleFor(secret: string, seq: number, callId: string): string {
   return `hf-${seq}-${proof.slice(0, proofLength)}`
 }
 
-/** The handle by which the conversation up to a message can be read again: one for everything that a summary stands for. */
+/** The handle by which the conversation up to a message can be recalled: one for all messages that a summary replaces. */
 export const rangeHandleFor = (secret: string, seq: number): string => {
   const proof = sha256Hex(JSON.stringify([secret, seq]).toWellFormed())
   return `hf-${seq}-${proof.slice(0, proofLength)}`
@@ -204,7 +204,7 @@ export function entryOfHandle(handle: string): number | undefined {
 /** A message as stored in the log: only its wire text if that is enough to decode it, otherwise the whole message. */
 type FrozenMessage = { readonly format: Format; readonly wire: string } | { readonly message: Omit<Message, "id"> }
 
-/** Call ids that are positions in the request; such a message is stored decoded. */
+/** Matches call ids that are positions in the request; a message with one is stored decoded. */
 const placeIds = /^#/
 
 export function freeze(message: Message): FrozenMessage {
@@ -215,7 +215,7 @@ export function freeze(message: Message): FrozenMessage {
   return untouched && readsBack(message, format, wire) ? { format, wire } : { message: rest }
 }
 
-/** Does decoding the wire text give this message? Only if it was not changed since it was decoded. */
+/** True if decoding the wire text gives this message, because it was not changed since it was decoded. */
 function readsBack(message: Message, format: Format, wire: string): boolean {
   const { parts, role } = message
   if (isAsRead(message)) return true

@@ -27,7 +27,7 @@ export type LogEvent =
         readonly why: string
       }[]
     }
-  /** `/unpin` named no rule that the user may take back, or more than one: nothing was taken back. */
+  /** `/unpin` matched no rule that the user may withdraw, or more than one: nothing was withdrawn. */
   | { readonly type: "unpin-unmatched"; readonly name: string; readonly fitting: number }
   /** Rules that are no longer in the history were added to the request again. */
   | { readonly type: "pins-reasserted"; readonly pins: readonly string[] }
@@ -71,7 +71,7 @@ export type LogEvent =
       readonly limit?: "flush" | "session-day" | "agent-day"
     }
   | { readonly type: "memory-retrieved"; readonly rows: number; readonly leftOut: number }
-  /** So many lines that a client's own summary had lost were put beside it. */
+  /** This many lines that a client's own summary had lost were inserted into the context. */
   | { readonly type: "handoff-restored"; readonly lines: number; readonly tokens: number }
   /** This prompt stack is sent from here on: it is the first one, its sources changed, or it was reduced to fit a smaller window. */
   | {

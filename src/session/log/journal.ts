@@ -9,15 +9,15 @@ import type { LogEvent } from "./event.ts"
 import { createOutline, type Outline, rebase, type UnsavedEntry } from "./outline.ts"
 
 /** The result of a write. `durable` means that the store has the entries; otherwise they are in memory, and `problem` says why. */
-export type Committed = {
+export type CommitResult = {
   readonly entries: readonly Entry[]
   readonly durable: boolean
   readonly problem?: Problem | undefined
 }
 
 /**
- * Returns the entries to write, given the current log; the first one gets the sequence number `next`. If that takes long, it is worked out
- * in slices, and called again if others wrote meanwhile.
+ * Returns the entries to write, given the current log; the first one gets the sequence number `next`. It may run in slices, and is called
+ * again if others wrote meanwhile.
  */
 type Write = (outline: Outline, next: number) => readonly EntryBody[] | Promise<readonly EntryBody[]>
 
@@ -30,7 +30,7 @@ type JournalOptions = {
   readonly owner: () => MemoryOwner
   readonly now: () => number
   readonly opening: () => EntryBody
-  /** Do pending messages go after what others wrote meanwhile? */
+  /** True if pending messages go after what others wrote meanwhile. */
   readonly follows: () => boolean
   readonly redact: <Data>(data: Data) => Data
   /** Limit on entries kept in memory while the store is unavailable; above it, writes throw. */
@@ -39,7 +39,7 @@ type JournalOptions = {
   readonly onMoved: (places: ReadonlyMap<number, number>) => void
 }
 
-/** Limit on lost write races in a row. More is not a race any more. */
+/** Limit on lost write races in a row; more than that is a bug. */
 const maxRaces = 50
 /** Page size for reading a log's outline. */
 const outlinePage = 20_000
@@ -123,7 +123,7 @@ export function createJournal(options: JournalOptions) {
   }
 }
 
-/** Hash-chain bodies after the end of a log, in slices; undefined if another write happened in between. */
+/** Chains bodies to the end of a log, in slices; undefined if another write happened in between. */
 function chainBehind(
   outline: () => Outline,
   bodies: readonly EntryBody[],
@@ -174,7 +174,7 @@ const unsavedIn = (
     .filter(({ hash }) => !there.has(hash))
     .map((entry) => ({ seq: entry.seq, body: readBody(entry, payloads, session) }))
 
-/** Read the outline from the last known entry on; that entry shows whether it is still the same log. */
+/** Reads the outline from the last known entry on; that entry shows whether it is still the same log. */
 async function readOutline({ store, session }: JournalOptions, outline: Outline): Promise<"same-log" | "another-log"> {
   for (;;) {
     const { seq, hash } = outline.head()
@@ -189,12 +189,15 @@ type CommitDeps = {
   readonly outline: () => Outline
   readonly backlog: Backlog
   readonly synchronize: () => Promise<readonly UnsavedEntry[]>
-  /** Write these bodies; undefined if another process was faster, and then its entries have been read. */
-  readonly write: (written: readonly EntryBody[], away: Problem | undefined) => Promise<Committed | undefined>
+  /** Writes these bodies; undefined if another process was faster, and then its entries have been read. */
+  readonly write: (written: readonly EntryBody[], away: Problem | undefined) => Promise<CommitResult | undefined>
   readonly options: JournalOptions
 }
 
-async function commitTo({ outline, backlog, synchronize, write, options }: CommitDeps, ask: Write): Promise<Committed> {
+async function commitTo(
+  { outline, backlog, synchronize, write, options }: CommitDeps,
+  ask: Write,
+): Promise<CommitResult> {
   let unsavedEntries: readonly UnsavedEntry[] = []
   let moved = false
   for (let race = 0; race < maxRaces; race++) {
@@ -213,7 +216,7 @@ async function commitTo({ outline, backlog, synchronize, write, options }: Commi
     const { seq: head, hash } = outline().head()
     const asking = ask(outline(), head + (head === 0 ? 2 : 1))
     const answer = asking instanceof Promise ? await asking : asking
-    // Others wrote while it was worked out.
+    // Others wrote while the entries were computed.
     if (outline().head().hash !== hash) continue
     const asked = answer.filter(({ type }) => !moved || withoutReferences.has(type))
     if (asked.length === 0) return { entries: [], durable: backlog.size() === 0, ...present({ problem: away }) }
@@ -224,7 +227,7 @@ async function commitTo({ outline, backlog, synchronize, write, options }: Commi
   throw new HoldfastError({ code: "store-locked", store: options.store.kind, waitedMs: 0 })
 }
 
-/** Others refer to entries by sequence numbers chosen before the write, which are invalid once entries have moved. */
+/** Types of entries that stay valid once entries have moved. The others refer to entries by sequence numbers that are then invalid. */
 const withoutReferences: ReadonlySet<EntryBody["type"]> = new Set(
   namesIn(
     "session-opened message-appended branch-opened stack-seen stack-installed rule-pinned usage-reported calls-judged",
@@ -251,7 +254,7 @@ function readsOf(outline: () => Outline, entries: (seqs: readonly number[]) => P
   return {
     entries,
     ofType,
-    /** What is made of the entries of a type, each read only once, because entries never change; `made` keeps it. */
+    /** Converts each entry of a type once, because entries never change; `made` caches the results by entry. */
     each: async <Type extends EntryType, Made>(
       type: Type,
       make: (body: BodyOf<Type>, seq: number) => Made,
@@ -299,7 +302,7 @@ function createBodies(store: Store, session: SessionId) {
       if (missing.length > 0) await fetch(missing)
       return new Map(seqs.flatMap((seq) => known.get(seq) ?? []).map((entry) => [entry.seq, entry]))
     },
-    /** Drop all except these. */
+    /** Drops all except these. */
     release: (isKept: (seq: number) => boolean): void => {
       for (const seq of known.keys()) if (!isKept(seq)) known.delete(seq)
     },
@@ -308,7 +311,7 @@ function createBodies(store: Store, session: SessionId) {
 
 type Backlog = ReturnType<typeof createBacklog>
 
-/** Entries saved in one transaction: an embedded store blocks its process while it writes. A started save continues with the rest. */
+/** Limit on entries saved in one transaction: an embedded store blocks its process while it writes. A save continues with the rest. */
 const savedAtOnce = 1000
 
 function payloadsIn(entries: readonly StoredEntry[], payloads: ReadonlyMap<string, string>) {
@@ -322,13 +325,13 @@ function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwne
   let entries: readonly StoredEntry[] = []
   let payloads: ReadonlyMap<string, string> = new Map()
 
-  /** Note that the store has everything up to here. */
+  /** Notes that the store has everything up to here. */
   const advance = (head: Head): void => {
     saved = head
     entries = entries.filter(({ seq }) => seq > head.seq)
     if (entries.length === 0) payloads = new Map()
   }
-  /** Write all entries. `conflict` if another process wrote in their place; if the store fails, the backlog stays unchanged. */
+  /** Writes all entries. `conflict` if another process wrote in their place; if the store fails, the backlog stays unchanged. */
   const save = async (upTo = entries.at(-1)?.seq ?? 0): Promise<"saved" | "conflict"> => {
     const part = entries.filter(({ seq }) => seq <= upTo).slice(0, savedAtOnce)
     const last = part.at(-1)
@@ -356,7 +359,7 @@ function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwne
       payloads = new Map([...payloads, ...texts])
     },
     save: () => save(),
-    /** Remove all entries, to be written differently. */
+    /** Removes all entries, to be written differently. */
     withdraw: (): ChainedEntries => {
       const withdrawn = { entries, payloads }
       entries = []

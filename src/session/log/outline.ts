@@ -68,7 +68,7 @@ export function createOutline() {
       const last = newest.get(parent)
       return last !== undefined && nodes.get(last)?.key === key ? last : older.get(`${parent} ${key}`)
     },
-    /** Did the conversation continue after this message, beyond one response? */
+    /** True if the conversation continued after this message, beyond one response. */
     isContinued: (seq: number): boolean => newest.has(newest.get(seq) ?? -1),
     /** The session's current message: the last one appended, on any branch. */
     tip: (): number => tip,
@@ -94,14 +94,14 @@ function listIn<Key>(lists: Map<Key, number[]>, key: Key): number[] {
 export type UnsavedEntry = { readonly seq: number; readonly body: EntryBody }
 
 /**
- * Convert entries written while the store was unavailable, so that they can be appended after what others wrote. Messages get new parents,
+ * Converts entries written while the store was unavailable, so that they can be appended after what others wrote. Messages get new parents,
  * and messages that others wrote too are dropped; rules and usage stay. Compactions are dropped, because their messages may have moved;
  * they are made again when needed.
  */
 export function rebase(
   unsavedEntries: readonly UnsavedEntry[],
   outline: Outline,
-  /** `follows`: do messages go after what others wrote meanwhile? Those of a client's whole history keep their parent. */
+  /** `follows`: true if messages go after what others wrote meanwhile. Those of a client's whole history keep their parent. */
   { opening, follows }: { readonly opening: () => EntryBody; readonly follows: () => boolean },
 ): { readonly bodies: readonly EntryBody[]; readonly places: ReadonlyMap<number, number> } {
   /** New sequence numbers by old ones. */

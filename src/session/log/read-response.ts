@@ -3,7 +3,7 @@ import type { Format, ModelResponse } from "../../message/message.ts"
 import { decodeResponse } from "../../wire/decode.ts"
 import { isObject } from "../../wire/json.ts"
 
-/** A whole answer: as it was read, as its text or value on the wire, or its messages alone. */
+/** A complete response: decoded, of which the messages alone are enough, or in its wire format as text or value. */
 export type ResponseLike = ModelResponse | string | object
 
 export function readResponse(response: ResponseLike, format: Format | undefined): ModelResponse {
@@ -15,7 +15,7 @@ export function readResponse(response: ResponseLike, format: Format | undefined)
   return decodeResponse(format, typeof response === "string" ? response : JSON.stringify(response))
 }
 
-/** Read already, by us: our messages have parts and ids. */
+/** True if a response is already decoded: decoded messages have parts and ids. */
 function isAnswer(value: ResponseLike): value is ModelResponse {
   if (!isObject(value) || !Array.isArray(value.messages)) return false
   return value.messages.every(

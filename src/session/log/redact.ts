@@ -3,11 +3,11 @@ import { tryParse } from "../../wire/json.ts"
 /** A pattern of text that must never be stored, and its replacement. */
 export type Redaction = { readonly pattern: RegExp; readonly by?: string }
 
-const usualText = "[redacted]"
+const defaultText = "[redacted]"
 
 /**
- * Well-known secrets, by the form that their issuers give them: keys of model providers, code hosts, clouds, payment and mail services,
- * signed tokens, private keys, passwords in addresses. A password without a form of its own is not among them.
+ * Patterns of well-known secrets: keys of model providers, code hosts, clouds, payment and mail services, signed tokens, private keys,
+ * passwords in URLs. A password without a recognizable form is not matched.
  */
 export const wellKnownSecrets: readonly Redaction[] = [
   /\b(?:sk|rk|pk)[-_](?:[a-z]{2,10}[-_]){0,3}[A-Za-z0-9_-]{20,300}/g,
@@ -33,7 +33,7 @@ const ours: ReadonlySet<string> = new Set(["type", "key", "secret", "hash", "rol
 const nested: Readonly<Record<string, TextSource>> = { wire: "wire", trace: "ours", summary: "ours" }
 /** Members below which all names and values are foreign. */
 const foreign: ReadonlySet<string> = new Set(["input", "arguments", "args", "response", "action"])
-/** The form of types and roles in a provider's block. */
+/** Matches types and roles in a provider's block. */
 const kind = /^[a-z][a-z_]{0,40}$/
 
 const isFixed = (name: string, text: string, source: TextSource): boolean => {
@@ -41,7 +41,7 @@ const isFixed = (name: string, text: string, source: TextSource): boolean => {
   return source === "wire" && (name === "type" || name === "role") && kind.test(text)
 }
 
-/** Deeper than arguments ever nest; deeper text is not parsed as JSON. */
+/** Nesting depth above which text is not parsed as JSON; arguments never nest as deep. */
 const maxDepth = 100
 
 function isShallow(text: string): boolean {
@@ -57,10 +57,10 @@ function isShallow(text: string): boolean {
   return depth <= maxDepth
 }
 
-/** A function that redacts matching text in any data; data without a match is returned as the same object. */
+/** Creates a function that redacts matching text in any data; data without a match is returned as the same object. */
 export function createRedactor(redactions: readonly Redaction[]): <Data>(data: Data) => Data {
   if (redactions.length === 0) return (data) => data
-  const rules = redactions.map(({ pattern, by = usualText }) => ({
+  const rules = redactions.map(({ pattern, by = defaultText }) => ({
     by,
     pattern: new RegExp(pattern.source, pattern.flags.includes("g") ? pattern.flags : `${pattern.flags}g`),
   }))

@@ -7,65 +7,66 @@ import type { SessionRow, Store } from "../../store/store.ts"
 import { readBody } from "./chain.ts"
 import { entryId, thaw } from "./entry.ts"
 
-/** A message whose words answer a question, by the excerpt of it that does so best. */
+/** A message that matches a search query, with its best excerpt. */
 export type FoundText = {
   readonly session: string
   readonly entry: string
   readonly atMs: number
   readonly role: Message["role"]
-  /** What of the message was found: its words, a tool call, or a tool result. */
+  /** The part of the message that matches: text, a tool call, or a tool result. */
   readonly kind: "text" | "call" | "result"
   readonly tool?: string
-  /** The excerpt on one line, in pieces: words of the question told apart from the others. */
+  /** The excerpt on one line, split into pieces where words of the query begin and end. */
   readonly pieces: readonly FoundPiece[]
 }
 
+/** A piece of an excerpt. `isUsed`: it is a word of the query. */
 type FoundPiece = { readonly text: string; readonly isUsed: boolean }
 
 export type LogSearch = {
   readonly found: readonly FoundText[]
   readonly sessions: number
-  /** There was more than is looked through at once; the oldest sessions are left out. */
+  /** The character limit was reached: the oldest sessions were not searched. */
   readonly cut: boolean
 }
 
 type SearchOptions = {
-  /** The most messages in the answer. */
+  /** Maximum number of messages in the result. */
   readonly limit: number
-  /** The most characters that are looked through, over all sessions, the newest sessions first. */
+  /** Maximum number of characters searched, over all sessions, newest sessions first. */
   readonly maxCharacters?: number
 }
 
 type LogStore = Pick<Store, "read" | "payloads">
 
-/** Some seconds of work: 15 million tokens, the logs of some weeks of daily use. */
-const usualCharacters = 60_000_000
-/** Entries that are read at once. */
+/** Default limit on characters searched: some seconds of work for 15 million tokens, the logs of some weeks of daily use. */
+const defaultCharacters = 60_000_000
+/** Number of entries read at once. */
 const pageEntries = 200
-/** A section is looked through as one: some lines, or a screen of a text without line breaks. */
+/** Limits on the lines and characters of a section, which is matched as a unit; in a text without line breaks, a screen. */
 const passageLines = 20
 const passageCharacters = 2000
-/** Sections that are kept to be compared: those with more of the words, of equal ones the newest. */
+/** Limit on sections kept for ranking: those with the most query words, then the newest. */
 const maxCandidates = 2000
 const excerptCharacters = 320
 
 type Candidate = Omit<FoundText, "pieces"> & { readonly text: string; readonly words: number }
 
 /**
- * Search what was said, called and answered in sessions, whatever a model is still shown of it. A message answers with any of the words, in
- * any of their forms; what stands in double quotes must occur. Messages with more and rarer words come first.
+ * Searches the texts, tool calls and tool results of sessions, including those that are no longer shown to a model. A message matches if it
+ * has any of the words, in any inflected form; words in double quotes are required. Messages with more and rarer words come first.
  */
 export async function searchLogs(
   store: LogStore,
   rows: readonly SessionRow[],
   query: string,
-  { limit, maxCharacters = usualCharacters }: SearchOptions,
+  { limit, maxCharacters = defaultCharacters }: SearchOptions,
 ): Promise<LogSearch> {
   const asked = readQuery(query)
   const words = [...asked.quoted, ...asked.words]
   if (words.length === 0) return { found: [], sessions: 0, cut: false }
   const pause = createPause()
-  const mayAnswer = createFilter(words)
+  const mayMatch = createFilter(words)
   const candidates: Candidate[] = []
   let left = maxCharacters
   let sessions = 0
@@ -76,7 +77,7 @@ export async function searchLogs(
     for (let from = 1; from <= row.head.seq && left > 0; from += pageEntries) {
       for await (const section of sectionsOf(store, row.id, from, tools)) {
         left -= section.text.length
-        const terms = mayAnswer(section.text) ? searchTerms(section.text) : []
+        const terms = mayMatch(section.text) ? searchTerms(section.text) : []
         if (isHit(terms, asked)) candidates.push({ ...section, words: wordsIn(terms, words) })
         await pause()
       }
@@ -90,8 +91,8 @@ export async function searchLogs(
 const notAscii = /[^\0-\x7f]/
 
 /**
- * Whether a text is worth splitting into terms, which takes most of the time. A word begins with the stem of its forms, so an ASCII text
- * without the stem, or without the first term, of any word has none of them.
+ * Creates a fast test of whether a text may match, because splitting it into terms takes most of the time. All forms of a word begin with
+ * its stem, so an ASCII text without the stem, or else the first term, of any word does not match.
  */
 function createFilter(words: readonly QueryWord[]): (text: string) => boolean {
   const starts = words.map(({ terms: [first = ""], stem }) => stem ?? first)
@@ -132,7 +133,7 @@ function bestOf(
   return found
 }
 
-/** The texts of a page of a log, in sections. Results are of the tool that was called, which some formats say at the call alone. */
+/** The texts of one page of a log, in sections. `tools` has the tool of each call: in some formats a result does not name its tool. */
 async function* sectionsOf(
   store: LogStore,
   session: string,
@@ -167,7 +168,7 @@ function toolOf(part: Part, tools: Map<string, string>): string | undefined {
   return part.type === "tool-call" ? part.tool : undefined
 }
 
-/** A text in sections that end at a line end, where there is one; together they are the whole text. */
+/** Splits a text into sections, at line ends where possible; joined, they are the whole text. */
 export function sectionsIn(text: string): readonly string[] {
   const sections: string[] = []
   let start = 0
@@ -186,18 +187,18 @@ export function sectionsIn(text: string): readonly string[] {
   return sections
 }
 
-/** The end of the word at a place, so that none is cut; a word without end is cut at the place. */
+/** The offset after the word at `at`, so that no word is cut; a word of more than 200 characters is cut at `at`. */
 function wordEdge(text: string, at: number): number {
   const rest = /[\s,;]/.exec(text.slice(at, at + 200))
   if (rest !== null) return at + rest.index + 1
   return /[\ud800-\udbff]/.test(text.charAt(at - 1)) ? at + 1 : at
 }
 
-/** Words as a reader sees them; what stands between them is no word. */
+/** Matches a word. */
 const wordPattern = /[\p{L}\p{N}\p{M}]+/gu
 
-/** Where most of what was asked for stands together. */
-function densest(hits: readonly Span[]): number {
+/** The start of the range of an excerpt's length that has the most hits. */
+function densestStart(hits: readonly Span[]): number {
   let best = { start: 0, held: 0 }
   for (const [n, { start }] of hits.entries()) {
     const held = hits.slice(n).filter(({ end }) => end - start < (excerptCharacters * 3) / 4).length
@@ -206,7 +207,7 @@ function densest(hits: readonly Span[]): number {
   return best.start
 }
 
-/** Where the words that were asked for stand. */
+/** The spans of query words in a line. */
 function hitsIn(line: string, words: readonly QueryWord[]): readonly Span[] {
   const single = words.flatMap(({ terms, stem }) => terms.map((term) => ({ terms: [term], ...present({ stem }) })))
   return [...line.matchAll(wordPattern)].flatMap(({ 0: word, index }) => {
@@ -215,13 +216,13 @@ function hitsIn(line: string, words: readonly QueryWord[]): readonly Span[] {
   })
 }
 
-/** The whole of a text in pieces, words of a question told apart from the others. */
+/** Splits a whole text into pieces where words of a query begin and end. */
 export function piecesFor(text: string, query: string): readonly FoundPiece[] {
   const { quoted, words } = readQuery(query)
   return piecesIn(text, hitsIn(text, [...quoted, ...words]), { start: 0, end: text.length })
 }
 
-/** The part of a line from `start` to `end`, cut where the hits in it begin and end. */
+/** Splits the part of a line from `start` to `end` where the hits in it begin and end. */
 export function piecesIn(line: string, hits: readonly Span[], { start, end }: Span): readonly FoundPiece[] {
   const pieces: FoundPiece[] = []
   let at = start
@@ -236,11 +237,11 @@ export function piecesIn(line: string, hits: readonly Span[], { start, end }: Sp
   return [...pieces, { text: line.slice(at, end), isUsed: false }].filter(({ text }) => text !== "")
 }
 
-/** An excerpt around the words that were asked for, in pieces. */
+/** An excerpt around the query words, in pieces. */
 function excerptOf(text: string, words: readonly QueryWord[]): readonly FoundPiece[] {
   const line = text.replace(/\s+/g, " ").trim()
   const hits = hitsIn(line, words)
-  const first = densest(hits)
+  const first = densestStart(hits)
   const start = first < excerptCharacters / 2 ? 0 : line.lastIndexOf(" ", first - excerptCharacters / 4) + 1
   const end = line.length - start <= excerptCharacters ? line.length : wordEdge(line, start + excerptCharacters)
   const more = (isMore: boolean, text: string): readonly FoundPiece[] => (isMore ? [{ text, isUsed: false }] : [])

@@ -28,9 +28,9 @@ export type Remembered = {
 
 /** The memory of one agent across sessions: a daily log that is only appended to, and searched. */
 export type Memory = {
-  /** Store entries under today. The same entries again change nothing. */
+  /** Stores entries under today. The same entries again change nothing. */
   readonly remember: (session: SessionId, entries: readonly MemoryEntry[]) => Promise<Remembered>
-  /** Search the agent's own rows, best first; without words, newest first. */
+  /** Searches the agent's own rows, best first; without words, newest first. */
   readonly search: (search: MemorySearch) => Promise<readonly MemoryHit[]>
   /** The days that have rows, newest first. */
   readonly days: () => Promise<readonly { readonly day: string; readonly rows: number }[]>
@@ -56,13 +56,13 @@ export type MemoryLimits = {
   readonly agentRowsPerDay: number
 }
 
-/** About 1 MB a day for a session and 6 MB for an agent; a busy session writes a few hundred rows a day. */
-const usualMemoryLimits: MemoryLimits = { sessionRowsPerDay: 2_000, agentRowsPerDay: 10_000 }
+/** Default limits: about 1 MB a day for a session and 6 MB for an agent; a busy session writes a few hundred rows a day. */
+const defaultMemoryLimits: MemoryLimits = { sessionRowsPerDay: 2_000, agentRowsPerDay: 10_000 }
 
-/** Share of a limit for data; the rest is reserved for rows of people. */
+/** Share of a limit for data; the rest is reserved for rows with words of people. */
 const dataShare = 0.75
 
-/** Limit on the entries of one flush: a ledger holds up to 8,000 facts, and a long transcript has about as many notes. */
+/** Limit on the entries of one flush: the state of the work has up to 8,000 facts, and a long transcript about as many notes. */
 const maxEntriesPerFlush = 20_000
 
 /** Rows fetched by id at once: below the parameter limit of any database. */
@@ -74,7 +74,7 @@ export function createMemory(options: MemoryOptions): Memory {
   if (tenant !== "") checkName("tenant", tenant)
   checkName("agent", agent)
   const owner: MemoryOwner = { tenant, agent }
-  const limits = { ...usualMemoryLimits, ...options.limits }
+  const limits = { ...defaultMemoryLimits, ...options.limits }
 
   const find = async (search: MemorySearch): Promise<readonly MemoryHit[]> => {
     checkSearch(search)
@@ -122,7 +122,7 @@ export function createMemory(options: MemoryOptions): Memory {
   return { remember, search: find, days: () => store.days(owner), day }
 }
 
-/** Room for rows and for data rows, so that a flood of tool output leaves room for the words of people. */
+/** Numbers of rows that may still be written, and of data rows among them: a flood of tool output leaves room for words of people. */
 type LimitedRoom = RowCount & { readonly limit: "session-day" | "agent-day" }
 
 /** The room left in the day's limits, and which limit is nearer. */
@@ -142,7 +142,7 @@ function roomIn({ agent, session }: DayCounts, { sessionRowsPerDay, agentRowsPer
 /** Rows written at once: an embedded store blocks its process while it writes, and this many take some milliseconds. */
 const rowsPerWrite = 100
 
-/** Write in pieces, so that other requests are served in between. A partial write does no harm: the next flush completes it. */
+/** Writes in pieces, so that other requests are served in between. A partial write does no harm: the next flush completes it. */
 async function writeRows(store: MemoryStore, rows: readonly MemoryRow[]): Promise<void> {
   for (let at = 0; at < rows.length; at += rowsPerWrite) {
     await store.write(rows.slice(at, at + rowsPerWrite))
@@ -182,10 +182,10 @@ async function rivalsOf(
   return rivals
 }
 
-/** Characters that end a line or change the text direction. */
+/** Matches characters that end a line or change the text direction. */
 const breaking = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu
 
-/** On one line, with Markdown syntax escaped. */
+/** The text on one line, with Markdown syntax escaped. */
 const plain = (text: string): string =>
   text
     .replace(breaking, " ")
@@ -223,7 +223,7 @@ function dayText(day: string, rows: readonly MemoryRow[], total: number): string
 /** Limit on the rows of one flush; a session's first flush has a few hundred. Rows beyond it are offered again by the next flush. */
 export const maxRowsPerFlush = 2_000
 
-/** Compare offered rows with stored ones: new rows are to be written, known ones are not, and superseded ones are to be marked. */
+/** Compares offered rows with stored ones: new rows are to be written, known ones are not, and superseded ones are to be marked. */
 function planMemory(merged: OfferedRows, stored: readonly MemoryRow[], room: RowCount) {
   const storedById = new Map(stored.map((row) => [row.id, row]))
   const unknown = [...merged.values()].filter(({ row }) => !storedById.has(row.id))
@@ -249,7 +249,7 @@ function planMemory(merged: OfferedRows, stored: readonly MemoryRow[], room: Row
   }
 }
 
-/** Choose rows within the limits: trusted rows first, then data; the order of the rows stays. */
+/** Chooses rows within the limits: trusted rows first, then data; the order of the rows stays. */
 function withinRoom(contenders: readonly Contender[], { rows, data }: RowCount): readonly Contender[] {
   const trusted = contenders.filter(({ row }) => row.trusted).slice(0, Math.max(0, rows))
   const others = contenders
@@ -265,7 +265,7 @@ const withSuccessor = (row: MemoryRow, by: string | undefined): MemoryRow =>
 /** The rows of a flush by their ids. */
 type OfferedRows = ReadonlyMap<string, Contender>
 
-/** Merge equal rows, with the sources of all of them, at the position of the last. */
+/** Merges equal rows, with the sources of all of them, at the position of the last. */
 function mergeOffered(offered: readonly MemoryRow[]): OfferedRows {
   const merged = new Map<string, Contender>()
   for (const [at, row] of offered.entries()) {
@@ -310,7 +310,7 @@ function rankOf({ trusted, channel }: MemoryRow): number {
   return (trusted ? trustedRank : 0) + (known === undefined ? 0 : trust(known))
 }
 
-/** Identifies what has one value at a time: a subject within its session and kind. */
+/** The key of a subject within its session and kind, which has one value at a time. */
 const slotOf = ({ tenant, agent, session, kind, subject }: MemoryRow): string =>
   JSON.stringify([tenant, agent, session, kind, subject])
 
@@ -335,7 +335,7 @@ const latestFirst = (one: Contender, other: Contender): number =>
 const isSameMoment = (one: Contender, other: Contender): boolean =>
   one.row.atMs === other.row.atMs && one.place === other.place
 
-/** Mark the rows of one slot, latest first, that have a later one of the same or a higher rank from another message. */
+/** Marks the rows of one slot, latest first, that have a later one of the same or a higher rank from another message. */
 function markLost(sorted: readonly Contender[], lost: Map<string, string>): void {
   const ranks = sorted.map(({ row }) => rankOf(row))
   let later = 0
@@ -349,7 +349,7 @@ function markLost(sorted: readonly Contender[], lost: Map<string, string>): void
   }
 }
 
-/** Are both rows from the same message? */
+/** True if both rows are from the same message. */
 const isTogether = (one: MemoryRow, other: MemoryRow): boolean =>
   one.sources[0] !== undefined && one.sources[0] === other.sources[0]
 
@@ -359,10 +359,10 @@ export type MemorySearch = Omit<MemoryQuery, keyof MemoryOwner>
 /** Limit on the rows of one search, also in the store. */
 export const maxHits = 1_000
 
-/** A search has a few words; a whole page is refused. */
+/** Limit on the characters of a search, which has a few words. */
 const maxQuestionLength = 1_000
 
-/** Refuse an invalid calendar day. */
+/** Refuses an invalid calendar day. */
 export function checkDay(option: string, day: unknown): void {
   const isDay = typeof day === "string" && /^\d{4}-\d\d-\d\d$/.test(day)
   const time = isDay ? Date.parse(`${day}T00:00:00Z`) : Number.NaN
@@ -370,7 +370,7 @@ export function checkDay(option: string, day: unknown): void {
     refuseValue(option, "a day such as 2026-11-15", day)
 }
 
-/** Refuse a time outside the years 0 to 9999. */
+/** Refuses a time outside the years 0 to 9999. */
 function checkMoment(atMs: number): void {
   if (!Number.isFinite(atMs) || Number.isNaN(new Date(atMs).getTime()) || dayYear(atMs) < 0 || dayYear(atMs) > 9999)
     refuseValue("now", "a function that returns milliseconds since 1970", atMs)
@@ -378,7 +378,7 @@ function checkMoment(atMs: number): void {
 
 const dayYear = (atMs: number): number => new Date(atMs).getUTCFullYear()
 
-/** Refuse an invalid search, before the store is asked. */
+/** Refuses an invalid search, before the store is asked. */
 function checkSearch(search: MemorySearch): void {
   const { text, session, kind, fromDay, toDay, limit } = search
   if (text !== undefined && (typeof text !== "string" || text.length > maxQuestionLength))

@@ -33,7 +33,7 @@ export type RetrieveOptions = {
   readonly session?: SessionId
   /** Leave out rows from tools, documents and the assistant. */
   readonly trustedOnly?: boolean
-  /** Does the context already contain this text? */
+  /** True if the context already contains this text. */
   readonly exclude?: (text: string) => boolean
 }
 
@@ -46,7 +46,7 @@ type RetrievedText = {
   readonly refused: number
 }
 
-/** Limit on rows for each word; a word with more hits says little. */
+/** Limit on rows for each word; a word with more hits is not distinctive. */
 const hitsPerWord = 50
 
 /** Limits on rows examined and shown: more memory would crowd out the work, whatever the budget. */
@@ -77,7 +77,7 @@ async function findWord(
   { session, trustedOnly = false }: RetrieveOptions,
 ): Promise<readonly MemoryHit[]> {
   const plain = text.replace(/["“”„]/g, " ")
-  // An exact word is found as it is written, any other in all its forms.
+  // Quotes search for an exact word as it is written; any other word is found in all its inflected forms.
   const asked = { text: exact ? `"${plain}"` : plain, limit: hitsPerWord, ...present({ session }) }
   const trusted = await memory.search({ ...asked, trustedOnly: true })
   if (trustedOnly) return trusted
@@ -85,7 +85,7 @@ async function findWord(
   return [...trusted, ...(await memory.search(asked)).filter(({ row }) => !ids.has(row.id))]
 }
 
-/** Keep each text once, and limit the rows from one message of a tool or document. */
+/** Keeps each text once, and limits the rows from one message of a tool or document. */
 function limitPerSource(rows: readonly MemoryRow[]): readonly MemoryRow[] {
   const texts = new Set<string>()
   const perSource = new Map<string, number>()
@@ -100,7 +100,7 @@ function limitPerSource(rows: readonly MemoryRow[]): readonly MemoryRow[] {
   })
 }
 
-/** As many rows as fit the budget, best first; a row that is too long is skipped. */
+/** The text of as many rows as fit the budget, best first; a row that is too long is skipped. */
 function fitRows(rows: readonly MemoryRow[], { budgetTokens, count }: RetrieveOptions): RetrievedText | undefined {
   const kept: { readonly row: MemoryRow; readonly line: string }[] = []
   let used = count(memoryText([]))
@@ -167,14 +167,14 @@ function rankRows(finds: readonly WordHits[]): readonly MemoryRow[] {
 const newestFirst = (one: MemoryRow, other: MemoryRow): number =>
   Number(other.trusted) - Number(one.trusted) || other.atMs - one.atMs || (one.id < other.id ? -1 : 1)
 
-/** The end of a piece of text that can be judged separately. */
+/** Splits a text into pieces that can be judged separately. */
 const pieces = /(?<=[:.;!?：])\s+|(?<=[。！？；])|\n+/u
 
 /** Kinds of rows that begin with quoted code, which is not addressed to the reader. */
 const codeKinds: ReadonlySet<string> = new Set(["command", "transaction", "error", "path"])
 const code = /^(?:\[[A-Z][a-z ]{3,24}\] )?`[^`\n]{1,1000}`/
 
-/** Up to this length a value is checked as a whole; longer pieces are checked as sentences. */
+/** Length in characters up to which a piece is checked as a value; longer pieces are checked as sentences. */
 const maxValue = 160
 
 /** Verbs that are also nouns, when they are the label of a value or precede a number. */
@@ -195,8 +195,8 @@ function isFit(piece: string, channel: Channel): boolean {
 }
 
 /**
- * May a row be shown to a model? Rows from channels that may instruct: yes. The assistant's own rows: unless they contain an attempt to
- * manipulate. Data: only if no piece of it gives orders, addresses its reader or claims authority. An unknown channel counts as data.
+ * True if a row may be shown to a model. Rows from channels that may instruct always may; the assistant's own rows, unless they contain an
+ * attempt to manipulate; data, only if no piece of it gives orders, addresses its reader or claims authority. An unknown channel is data.
  */
 function admitsRow({ kind, text, channel: named, trusted }: MemoryRow): boolean {
   const channel = rowChannels.find((one) => one === named) ?? "tool"
@@ -214,10 +214,10 @@ const heading =
 const lettersOf = (text: string): string => text.toLowerCase().replace(/[^a-z]/g, "")
 const marks: readonly string[] = [memoryStart, memoryEnd].map(lettersOf)
 
-/** Removing one imitation can join the halves of another, so the rest is checked this many times. */
+/** Number of passes: removing one imitation can join the halves of another. */
 const maxRounds = 4
 
-/** Remove everything that imitates one of the two fence lines, in any case, script, spacing or decoration; the rest stays verbatim. */
+/** Removes everything that imitates one of the two fence lines, in any case, script, spacing or decoration; the rest stays verbatim. */
 export function withoutFence(text: string): string {
   let safe = text
   for (let round = 0; round < maxRounds; round++) {
@@ -245,7 +245,7 @@ function readingsOf(text: string): readonly NormalizedText[] {
 const isCapital = (code: number): boolean => code >= 65 && code <= 90
 const isSmall = (code: number): boolean => code >= 97 && code <= 122
 
-/** Where a text contains the letters of a fence line, whatever is between them. */
+/** The spans of a text with the letters of a fence line, whatever is between them. */
 const imitationsIn = (text: string): readonly Span[] => readingsOf(text).flatMap(marksIn)
 
 function marksIn(view: NormalizedText): readonly Span[] {
@@ -291,7 +291,7 @@ export function memoryLine({ day, kind, channel, trusted, sources, text }: Memor
 /** The rows in the fence, under the heading. */
 const memoryText = (lines: readonly string[]): string => [memoryStart, heading, ...lines, memoryEnd].join("\n")
 
-/** A search word. An exact one (an id, a name, a quotation) is enough by itself. */
+/** A search word. A row that has an exact one (an id, a name, a quotation) needs no other to match. */
 type TellingWord = { readonly text: string; readonly exact: boolean }
 
 /** Limit on search words, each of which is a search of its own; people use a few. */
@@ -300,16 +300,16 @@ const maxWords = 12
 /** Characters read from each end of a message: the request is usually there, and pasted text in between. */
 const maxReadPerEnd = 3_000
 
-/** A longer run without a space is data. */
+/** Limit on the characters of a word; a longer run without a space is data. */
 const maxWordLength = 120
 
-/** Words of at most this length say little in alphabetic scripts. */
+/** Length in characters up to which words of alphabetic scripts are hardly distinctive. */
 const shortWord = 3
 
 const quotations =
   /"([^"\n]{3,80})"|`([^`\n]{3,80})`|“([^”\n]{3,80})”|„([^“”\n]{3,80})[“”]|«([^»\n]{3,80})»|「([^」\n]{2,80})」/g
 const edges = /^[^\p{L}\p{N}/~.@#_$-]+|[^\p{L}\p{N}/_$]+$/gu
-/** Not an ordinary word: it contains digits, a sign inside, or capitals after the first letter. */
+/** Matches a word that is not an ordinary one: it has digits, a sign inside, or capitals after the first letter. */
 const exactShape =
   /\d\d|\p{L}[-_]?\d|\d[-_]?\p{L}|[\p{L}\p{N}][_/@\\.:][\p{L}\p{N}]|^[/~@#$_].*\p{L}|\p{Ll}\p{Lu}|^\p{Lu}{3,}$/u
 const sentenceEnd = /[.!?。！？:]["')\]]?$/
@@ -344,7 +344,7 @@ export function tellingWords(text: string): readonly TellingWord[] {
     .map(({ text: word, exact }) => ({ text: word, exact }))
 }
 
-/** From this score on, a word counts as exact. */
+/** Score from which a word counts as exact. */
 const nameWorth = 80
 
 function addWord(word: string, starts: boolean, add: (word: string, worth: number) => void): void {

@@ -9,7 +9,7 @@ import type { MemoryOwner, MemoryRow } from "../../store/store.ts"
 /** Limit on the text of a row, which is a line or a paragraph. Longer content stays in the log, and is found through its sources. */
 export const maxTextLength = 2_000
 
-/** Limit on the sources of a row; a few are enough. */
+/** Limit on the source entries of a row; a few are enough. */
 export const maxRowSources = 32
 
 export const rowChannels: readonly Channel[] = ["operator", "system", "user", "assistant", "memory", "document", "tool"]
@@ -23,7 +23,7 @@ const controls = /[\0-\x08\x0b-\x1f\x7f-\x9f]+/g
 /** The UTC day of a time. */
 export const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10)
 
-/** Normalize Unicode form and whitespace. */
+/** Normalizes Unicode form and whitespace. */
 export const normalText = (text: string): string => text.normalize("NFC").replace(/\s+/g, " ")
 
 /**
@@ -77,13 +77,13 @@ const sign = '[^\\n.,;!?(){}\\[\\]<>|"`“”«»]'
 const named = new RegExp(`^(\\p{L}${sign}{0,80}) of (\\S[^\\n]{0,160})$`, "u")
 const bare = new RegExp(`^\\p{L}${sign}{0,40}$`, "u")
 
-/** Wishes and decisions have a subject only if they name their record exactly: by an id, an address or a path. */
+/** Matches an id, an address or a path: wishes and decisions have a subject only if they name their record by one. */
 const exact = /[\d@_/#]/
 
 /** Kinds in which a subject has one value at a time. Paths, commands and errors may have several of the same name. */
 const oneValued: ReadonlySet<MemoryKind> = new Set(namesIn("fact identifier wish decision correction conclusion"))
 
-/** Labels that only name the sort of value or remark that follows: many of them may exist side by side. */
+/** Labels that only name the sort of value or remark that follows; several values may have the same one. */
 const generic = wordSet(
   "amount date time version number word name quote argument line id identifier value item email url path hash command error fact",
   "note notes todo update warning info example question answer step option reason result output input message text type kind list copy",

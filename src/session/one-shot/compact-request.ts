@@ -31,7 +31,7 @@ import { checkPrompty } from "./summarizer.ts"
 export type CompactResult<Body> = { readonly body: Body; readonly trace: Trace; readonly report: Report }
 
 /**
- * Compact one request so that it fits, in the same wire format, with a trace of every change. A body that fits is returned unchanged; one
+ * Compacts one request so that it fits, in the same wire format, with a trace of every change. A body that fits is returned unchanged; one
  * that cannot be made to fit is a Problem. A string gives a string, an object gives an object.
  */
 export async function compactRequest(body: string, options: CompactOptions): Promise<CompactResult<string>>
@@ -113,13 +113,13 @@ const adjacencyFor = ({ format }: ModelRequest): CheckOptions => {
 const unchanged = ({ messages }: ModelRequest): Repaired => ({ messages, events: [] })
 
 /**
- * Repair a request for sending: its last calls will get no results any more. A request that continues history at the provider is left
+ * Repairs a request for sending: its last calls will get no results any more. A request that continues history at the provider is left
  * unchanged, because the provider has the other half.
  */
 const repairRequest = (request: ModelRequest): Repaired =>
   isHeld(request) ? unchanged(request) : repair(request.messages, { ended: true, ...adjacencyFor(request) })
 
-/** Would a provider refuse it? Its last calls may still wait for their results. */
+/** True if a provider would refuse the request. Its last calls may still wait for their results. */
 const isBroken = (request: ModelRequest): boolean => checkTranscript(request.messages, adjacencyFor(request)).length > 0
 
 function textOfBody(body: object): string {
@@ -138,7 +138,7 @@ function textOfBody(body: object): string {
 /** Share of the target size for rules found in the request. */
 const ruleShare = 0.25
 
-/** The rules in a single request: those that an earlier compaction carried, and those that its user stated since. */
+/** The rules in a single request: those in the pins message of an earlier compaction, and those that the user stated since. */
 function rulesOf(messages: Transcript, budgetTokens: number, count: (text: string) => number): readonly PinnedRule[] {
   let pins: readonly Pin[] = messages.filter((message) => ownMessage(message) === "pins").flatMap(carriedRules)
   for (const message of messages.filter(isSpoken))
@@ -172,7 +172,7 @@ const pinnedAt = (text: string, place: PinPlace): Pin => ({
   place,
 })
 
-/** The user's rules in a generated message, verbatim. */
+/** The user's rules in a generated pins message, verbatim. */
 function carriedRules({ parts }: Message): readonly Pin[] {
   const lines = parts.flatMap((part) => (part.type === "text" ? part.text.split("\n") : []))
   const start = lines.indexOf(pinsHeading) + 1
@@ -188,7 +188,7 @@ function carriedRules({ parts }: Message): readonly Pin[] {
 
 const isRepair = (event: TraceEvent): event is RepairEvent => "step" in event
 
-/** Apply a trace again: the same body gives the same result, without a model, a meter or a decision. */
+/** Applies a trace again: the same body gives the same result, without a model, a meter or a decision. */
 export function replayTrace(body: string, trace: Trace, { format }: { readonly format: Format }): string {
   const request = decodeRequest(format, body)
   const messages = replayRepair(request.messages, trace.filter(isRepair))

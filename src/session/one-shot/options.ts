@@ -84,7 +84,7 @@ export function checkCompactNames(options: CompactOptions): void {
   checkNestedNames(options, "compactRequest")
 }
 
-/** Refuse unknown names inside nested options, which other functions share. */
+/** Refuses unknown names inside nested options, which other functions share. */
 export function checkNestedNames({ policy, strategyOptions, summarizer }: Nested, owner: string, within = ""): void {
   if (policy !== undefined) checkOptionNames(policy, policyNames, owner, `${within}policy`)
   if (strategyOptions !== undefined) {
@@ -105,7 +105,7 @@ export function checkNestedNames({ policy, strategyOptions, summarizer }: Nested
 
 const schemaNames: readonly string[] = ["handoff", "snapshot"]
 
-/** Refuse invalid options, before anything is read. */
+/** Refuses invalid options, before anything is read. */
 export function checkOptions(options: CompactOptions): void {
   const { format, strategy, schema, pins, focus, language, maxWaitMs } = options
   if (!formats.includes(format)) refuseValue("format", `one of ${formats.join(", ")}`, format)
@@ -140,7 +140,7 @@ function checkSummarizer(summarizer: SummarizerOption | undefined): void {
     refuseValue("summarizer.send", "a function", summarizer.send)
 }
 
-/** Every value must be a number of at least 0: any other value would disable the comparison it is used in. */
+/** Refuses values that are not numbers of at least 0: they would disable the comparison they are used in. */
 function checkNumbers(option: string, values: object | undefined): void {
   for (const [name, value] of Object.entries(values ?? {}))
     if (value !== undefined && !(typeof value === "number" && value >= 0))

@@ -25,34 +25,34 @@ import { findModel } from "../../tokens/models.ts"
 import type { CompactOptions } from "./options.ts"
 import { createSummarizer } from "./summarizer.ts"
 
-export type Planned = Measured & {
+export type RequestPlan = RequestSizes & {
   readonly plan: Plan
   readonly sizes: Sizes
   readonly limits: SizeLimits
   readonly by: "budget" | "window"
   readonly expectedCalls: number
-  /** Does the original request contain every pinned rule? */
+  /** True if the original request contains every pinned rule. */
   readonly pinsStand: boolean
 }
 
-/** A single request is compacted only if it does not fit: earlier compaction needs knowledge of the session. */
+/** Policy for a single request: it is compacted only if it does not fit, because earlier compaction needs knowledge of the session. */
 const oneShot: Partial<CompactionPolicy> = { compactAt: 1 }
 
 /** Tokens of the user's latest message that are always shown, however long it is. */
-const leastWordTokens = 256
+const minWordTokens = 256
 
 export type PlanOptions = CompactOptions & {
   /** The longest response of this conversation so far, if there were enough responses. */
   readonly longestAnswerTokens?: number | undefined
 }
 
-/** Plan a request; `separation` is the separation of its messages. */
+/** Plans a request; `separation` is the separation of its messages. */
 export function planRequest(
   request: ModelRequest,
   separation: Separation,
   meter: Meter,
   options: PlanOptions,
-): Planned {
+): RequestPlan {
   const { overheadTokens, stackTokens, outsideTokens } = measure(request, separation, meter)
   const policy: CompactionPolicy = { ...defaultPolicy, ...oneShot, ...options.policy }
   const pins = options.pins ?? []
@@ -90,23 +90,28 @@ export function planRequest(
   return { ...shared, plan, sizes: { ...sizes, ...shape }, by: "window", limits: { targetTokens, hardTokens } }
 }
 
-export type Measured = {
+export type RequestSizes = {
   /** Framing, system part and tools. */
   readonly overheadTokens: number
-  /** The same and the other infrastructure. */
+  /** Overhead and the messages with infrastructure. */
   readonly stackTokens: number
+  /** Everything else. */
   readonly outsideTokens: number
 }
 
-/** The size of a request: its infrastructure, and everything else. */
-export function measure(request: ModelRequest, { infrastructure, conversation }: Separation, meter: Meter): Measured {
+/** Measures a request: its infrastructure, and everything else. */
+export function measure(
+  request: ModelRequest,
+  { infrastructure, conversation }: Separation,
+  meter: Meter,
+): RequestSizes {
   const outsideTokens = tokensOutsideStack({ messages: request.messages, infrastructure, conversation }, meter)
   const standing = infrastructure.messages.reduce((sum, message) => sum + meter.message(message), 0)
   const overheadTokens = meter.overhead(request)
   return { overheadTokens, stackTokens: overheadTokens + standing, outsideTokens }
 }
 
-type TokenCounts = Omit<Measured, "overheadTokens"> & {
+type TokenCounts = Omit<RequestSizes, "overheadTokens"> & {
   readonly words: readonly Part[]
   readonly unreadTokens: number
 }
@@ -122,9 +127,9 @@ function windowSizes(
   const pinTokens = pins.reduce((sum, pin) => sum + meter.text(pin), 0)
   const wordTokens = words.reduce((sum, part) => sum + meter.part(part), 0)
   const textTokens = words.reduce((sum, part) => sum + (part.type === "text" ? meter.part(part) : 0), 0)
-  const leastWords = wordTokens - textTokens + Math.min(textTokens, leastWordTokens)
+  const minWords = wordTokens - textTokens + Math.min(textTokens, minWordTokens)
   const wantedTokens = request.maxOutputTokens ?? Math.min(usualAnswerTokens, meter.model.outputTokens)
-  const floorTokens = stackTokens + pinTokens + leastWords
+  const floorTokens = stackTokens + pinTokens + minWords
   const held =
     reserveTokens ?? reserveFor({ windowTokens, floorTokens, unreadTokens, wantedTokens, longestAnswerTokens })
   const reserve = Math.min(held, Math.floor(windowTokens * mostReserveShare))
@@ -132,7 +137,7 @@ function windowSizes(
     stack: Math.max(0, stackTokens - tools),
     pins: pinTokens,
     tools,
-    latestUserMessage: leastWords,
+    latestUserMessage: minWords,
     outputReserve: reserve,
   })
   requireFloor(floor, windowTokens)
@@ -190,7 +195,7 @@ export function choicesOf(options: CompactOptions, meter: Meter): CompactChoices
 /** The cost of losing the prompt cache: the infrastructure stays cached, everything after it is new. */
 export function weighCompaction(
   { beforeTokens, afterTokens }: Pick<Compacted, "beforeTokens" | "afterTokens">,
-  { stackTokens, expectedCalls }: Pick<Planned, "stackTokens" | "expectedCalls">,
+  { stackTokens, expectedCalls }: Pick<RequestPlan, "stackTokens" | "expectedCalls">,
   meter: Meter,
 ): Weighing {
   const rewrite = {

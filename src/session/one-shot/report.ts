@@ -12,7 +12,7 @@ import { decodeRequest } from "../../wire/decode.ts"
 import type { Trace } from "../log/event.ts"
 import { type StackVersions, versionsOf } from "../stack/stack-options.ts"
 import type { CompactOptions } from "./options.ts"
-import { type Measured, measure, type Planned } from "./plan-request.ts"
+import { measure, type RequestPlan, type RequestSizes } from "./plan-request.ts"
 
 /** The size of a request. `stack` is system and tools, `outside` everything else. */
 export type Measure = {
@@ -47,14 +47,15 @@ export type Report = {
   readonly memory: readonly MemoryEntry[]
 }
 
-/** What the compaction of one request works on, and what came of it. */
+/** The input of a compaction of one request. */
 export type RequestTask = {
   readonly request: ModelRequest
   readonly separation: Separation
   readonly meter: Meter
-  readonly planned: Planned
+  readonly planned: RequestPlan
   readonly options: CompactOptions
 }
+/** The result of a compaction of one request. */
 export type RequestOutcome = { readonly wire: Wire; readonly trace: Trace; readonly compacted?: Compacted }
 
 type ReportInput = RequestTask & RequestOutcome & { readonly stack?: Stack; readonly memory: Report["memory"] }
@@ -95,7 +96,7 @@ export function reportOf(input: ReportInput): Report {
 
 const measureOf = (
   { messages }: ModelRequest,
-  { stackTokens, outsideTokens }: Omit<Measured, "overheadTokens">,
+  { stackTokens, outsideTokens }: Omit<RequestSizes, "overheadTokens">,
 ): Measure => ({
   messages: messages.length,
   stackTokens,

@@ -22,14 +22,14 @@ export type ModelSummarizer = Pick<ModelOptions, "format" | "baseUrl" | "apiKey"
 }
 
 /**
- * The session's own model, in the background: its request is the last one that was sent, with our question behind it, so that the provider
- * reads the history from its cache. `send` makes the call with the session's own credential; a gateway makes it by itself.
+ * The session's own model as summarizer, in the background: its request is the last one that was sent with our question appended, so that
+ * the provider reads the history from its cache. `send` makes the call with the session's credential; behind a gateway it is not needed.
  */
 export type SessionSummarizer = {
   readonly use: "session"
-  /** Another model of the same provider; one that is cheaper by more than what the cache saves. */
+  /** Another model of the same provider. It has to be cheaper by more than the cache saves. */
   readonly model?: string
-  /** What the summaries of one session may take, in tokens at the price of fresh input; a million unless given. */
+  /** Limit on the cost of the summaries of one session, in tokens at the price of uncached input; a million by default. */
   readonly budgetTokens?: number
   readonly send?: (call: {
     readonly format: ModelOptions["format"]
@@ -44,17 +44,17 @@ export type SummarizerOption = "extractive" | "none" | Summarize | ModelSummariz
 export const isSessionSummarizer = (option: SummarizerOption | undefined): option is SessionSummarizer =>
   typeof option === "object" && option !== null && "use" in option
 
-/** An answer takes a model a few seconds; after a minute it counts as hanging. */
-const usualWaitMs = 60_000
-/** Enough for twice a page and a half of summary in JSON, or to quote a long page of rules. */
-const usualOutputTokens = 4096
+/** Default time limit of a model call: a response takes a few seconds; after a minute the call counts as hanging. */
+const defaultWaitMs = 60_000
+/** Default output limit in tokens: enough for twice a page and a half of summary in JSON, or to quote a long page of rules. */
+const defaultOutputTokens = 4096
 const maxResponseBytes = 4_000_000
 /** Share of the window for the conversation; the rest is for the response and for errors in our count. */
 const inputShare = 0.7
 
 /** The summarizer of the options; undefined if the built-in writer is used. It always ends and never throws. */
 export function createSummarizer(
-  { summarizer, maxWaitMs = usualWaitMs, signal: stop }: CompactOptions,
+  { summarizer, maxWaitMs = defaultWaitMs, signal: stop }: CompactOptions,
   meter: Meter,
 ): Summarizer | undefined {
   if (summarizer === undefined || typeof summarizer === "string" || isSessionSummarizer(summarizer)) return undefined
@@ -69,7 +69,7 @@ export function createSummarizer(
   return modelSummarizer(summarizer, { maxWaitMs, stop })
 }
 
-/** Refuse an invalid `.prompty` file before any work begins. */
+/** Refuses an invalid `.prompty` file before any work begins. */
 export async function checkPrompty(summarizer: SummarizerOption | undefined): Promise<void> {
   if (typeof summarizer === "object" && !isSessionSummarizer(summarizer) && summarizer.prompty !== undefined)
     await parsePrompty(summarizer.prompty)
@@ -80,7 +80,7 @@ type WaitLimit = { readonly maxWaitMs: number; readonly stop: AbortSignal | unde
 function modelSummarizer(options: ModelSummarizer, waitLimit: WaitLimit): Summarizer {
   const { maxWaitMs } = waitLimit
   const { prompty, inputTokens = Math.floor(findModel(options.model).windowTokens * inputShare), ...where } = options
-  const model = createModel({ maxOutputTokens: usualOutputTokens, ...where, timeoutMs: maxWaitMs, maxResponseBytes })
+  const model = createModel({ maxOutputTokens: defaultOutputTokens, ...where, timeoutMs: maxWaitMs, maxResponseBytes })
   const { text: count } = createMeter({ model: options.model })
   if (prompty === undefined) {
     return limited(
@@ -100,7 +100,7 @@ function modelSummarizer(options: ModelSummarizer, waitLimit: WaitLimit): Summar
   )
 }
 
-/** Add a time limit to a summarizer; a timeout is reported like any other failure. */
+/** Adds a time limit to a summarizer; a timeout is reported like any other failure. */
 function limited(
   writer: Summarizer["writer"],
   write: (question: SummaryQuestion, signal: AbortSignal) => Promise<WrittenSummary>,
@@ -134,7 +134,12 @@ export type ModelFinder = Pick<
 
 /** A finder that asks a model, which can only point at rules: the text must contain its quotations verbatim. */
 export function createModelFinder(where: ModelFinder): RuleFinder {
-  const model = createModel({ maxOutputTokens: usualOutputTokens, ...where, timeoutMs: usualWaitMs, maxResponseBytes })
+  const model = createModel({
+    maxOutputTokens: defaultOutputTokens,
+    ...where,
+    timeoutMs: defaultWaitMs,
+    maxResponseBytes,
+  })
   return async (text, options) => {
     const { text: answer } = await model.ask(ruleQuestion(text, options))
     return readFoundRules(answer, text, options)

@@ -14,13 +14,13 @@ import { contradictionSteps, replacementSteps } from "../../rules/read-replaceme
 import { readPinCommand, readWithdrawals, ruleNamed, rulesNamed, withdrawnBy } from "../../rules/read-withdrawals.ts"
 import { type Entry, type EntryBody, entryId, pinOf, type RuleBody, seqOf } from "../log/entry.ts"
 import type { LogEvent } from "../log/event.ts"
-import type { Committed } from "../log/journal.ts"
+import type { CommitResult } from "../log/journal.ts"
 import type { Live } from "../state/live.ts"
 import { isInForce, knownPins, type SessionPin, whyOf } from "./pins.ts"
 import { documentRules, type IgnoredParts, isRetelling, noIgnoredParts, seekRules } from "./seek-rules.ts"
 
-/** New messages, the messages before them, and opening documents that were not seen before. */
-export type News = {
+/** The input of a search for rules: new messages, the messages before them, and opening documents that were not seen before. */
+export type SearchInput = {
   readonly messages: Transcript
   readonly before: Transcript
   readonly documents: readonly InjectedDocument[]
@@ -30,13 +30,13 @@ export type News = {
   readonly ignoredParts?: IgnoredParts
 }
 
-export const noDocuments: Pick<News, "documents" | "lifted"> = { documents: [], lifted: new Set() }
+export const noDocuments: Pick<SearchInput, "documents" | "lifted"> = { documents: [], lifted: new Set() }
 
-/** New rules from messages and documents, then those that the messages withdraw in words: earlier ones, or each other's. */
+/** The entries of new rules in messages and documents, then those of rules that the messages withdraw: earlier rules or new ones. */
 export function* newRules(
   { options }: Live,
   pins: readonly SessionPin[],
-  { messages, before, documents, lifted, ignoredParts = noIgnoredParts }: News,
+  { messages, before, documents, lifted, ignoredParts = noIgnoredParts }: SearchInput,
   { first, next }: { readonly first: number; readonly next: number },
 ): Steps<readonly EntryBody[]> {
   const find = options.rules?.find ?? "all"
@@ -74,20 +74,20 @@ export function* newRules(
   return [...bodies, ...taken]
 }
 
-/** Rules found in this session, of the user's trust or less; never the operator's, pinned ones, or rules of all sessions. */
+/** The rules that a replacement may withdraw: found in this session, from channels trusted at most like the user; not pinned or shared. */
 const retirable = (standing: ReadonlyMap<string, Pin>): readonly Pin[] =>
   [...standing.values()].filter(
     ({ channel, by, scope }) => by === "found" && scope === "session" && trust(channel) <= trust("user"),
   )
 
-/** The rules that a message replaces, with the replacement, and what it says beside that cannot be kept together with one. */
+/** The rules that a message replaces, with their replacements, and statements that contradict a rule without replacing it. */
 function* replacedIn(message: Message, standing: ReadonlyMap<string, Pin>): Steps<readonly ReplacedRule[]> {
   if (standing.size === 0 || !isSpoken(message)) return []
   const replaced: ReplacedRule[] = []
   for (const [part, { text: said }] of spokenTexts(message)) {
     const add = (text: string, start: number, pin?: Pin): void => {
       const body = { type: "rule-pinned", text, channel: "user", by: "found", kind: kindOfRule(text) } as const
-      // What is only noted beside a rule must not take its place as a rule on the same subject.
+      // A statement that replaces no rule must not supersede one about the same subject.
       if (pin === undefined && [...standing.values()].some((known) => sameSubject(known, body))) return
       replaced.push({ ...present({ pin }), body, at: { part, start } })
     }
@@ -98,20 +98,20 @@ function* replacedIn(message: Message, standing: ReadonlyMap<string, Pin>): Step
   return replaced
 }
 
-/** The texts that the user said in a message, with their places. */
+/** The texts in a message that are the user's own, with their part numbers. */
 const spokenTexts = (message: Message) =>
   [...message.parts.entries()].flatMap(([at, part]) =>
     part.type === "text" && isSpokenPart(message, part) ? [[at, part] as const] : [],
   )
 
 type ReplacedRule = {
-  /** The rule that is gone; none where the statement only says something else. */
+  /** The rule that is replaced; missing if the statement only contradicts one. */
   readonly pin?: Pin
   readonly body: RuleBody
   readonly at: { readonly part: number; readonly start: number }
 }
 
-/** The rules of the user's trust or less that a message withdraws in words; never operator rules, or rules of all sessions. */
+/** The rules that a message withdraws in words: from channels trusted at most like the user, and never operator or shared rules. */
 function withdrawnIn(message: Message, standing: ReadonlyMap<string, Pin>): readonly Pin[] {
   if (standing.size === 0 || !isSpoken(message)) return []
   const said = spokenTexts(message).flatMap(([, { text }]) => readWithdrawals(text))
@@ -122,7 +122,7 @@ function withdrawnIn(message: Message, standing: ReadonlyMap<string, Pin>): read
   return said.flatMap((withdrawal) => withdrawnBy(withdrawal, own))
 }
 
-/** Every rule of a session is asked for it with every message. It is no JSON: the length says where the source ends. */
+/** The key of a rule. Every rule needs it for every message, so it is cached and not JSON; the length marks the end of the source. */
 const nameOf = createPerObject(
   ({ channel, text, source = "" }: Pick<RuleBody, "channel" | "text" | "source">): string => {
     const from = channel === "user" ? "" : source
@@ -130,8 +130,8 @@ const nameOf = createPerObject(
   },
 )
 
-/** Rules withdrawn by a command at the start of a message: `/unpin e12`, `/unpin the metric rule`; never operator rules. */
-export function takenBackIn(pins: readonly SessionPin[], messages: Transcript): readonly EntryBody[] {
+/** The entries that withdraw rules by a command at the start of a message: `/unpin e12`, `/unpin the metric rule`; never operator rules. */
+export function unpinEntries(pins: readonly SessionPin[], messages: Transcript): readonly EntryBody[] {
   const own = ownPins(pins)
   return unpinsIn(messages).flatMap((name): readonly EntryBody[] => {
     const known = ruleNamed(name, own)
@@ -140,7 +140,7 @@ export function takenBackIn(pins: readonly SessionPin[], messages: Transcript): 
   })
 }
 
-/** Tell of commands that took nothing back, because what they name is no rule of the user's or more than one; for the trace as well. */
+/** Emits and returns an event for each `/unpin` command that matched no rule that the user may withdraw, or more than one. */
 export function reportUnmatched(live: Live, pins: readonly SessionPin[], messages: Transcript): readonly LogEvent[] {
   const names = unpinsIn(messages)
   const own = names.length === 0 ? [] : ownPins(pins)
@@ -152,11 +152,11 @@ export function reportUnmatched(live: Live, pins: readonly SessionPin[], message
   return events
 }
 
-/** The rules that the user may take back. */
+/** The rules that the user may withdraw. */
 const ownPins = (pins: readonly SessionPin[]): readonly SessionPin[] =>
   pins.filter((pin) => isInForce(pin) && trust(pin.channel) <= trust("user"))
 
-/** What the commands of messages that take a rule back name. */
+/** The arguments of the `/unpin` commands in messages. */
 const unpinsIn = (messages: Transcript): readonly string[] =>
   messages.filter(isSpoken).flatMap(({ parts }) =>
     parts.flatMap((part) => {
@@ -165,10 +165,10 @@ const unpinsIn = (messages: Transcript): readonly string[] =>
     }),
   )
 
-/** A longer user message in place of another may be a summary by a client. */
+/** Limit on the characters of a rewritten user message; a longer one may be a summary by a client. */
 const maxReplaced = 1000
 
-/** Did the user go back and write something else? A client that compacts adds more messages, or another kind. */
+/** True if the user went back and wrote something else. A client that compacts adds more messages, or another kind. */
 export function isRewind(left: Transcript, added: Transcript, known: number): boolean {
   const [oldest] = left
   const [only] = added
@@ -178,8 +178,8 @@ export function isRewind(left: Transcript, added: Transcript, known: number): bo
   return isSpoken(oldest) && isSpoken(only) && length <= maxReplaced && !texts.some(isRetelling)
 }
 
-/** Withdraw rules found in messages that the user took back. */
-export function rewound(pins: readonly SessionPin[], left: readonly number[]): readonly EntryBody[] {
+/** The entries that withdraw rules found in messages that the user went back before. */
+export function rewoundPins(pins: readonly SessionPin[], left: readonly number[]): readonly EntryBody[] {
   const gone = new Set(left.map(entryId))
   return pins.flatMap(({ id, place }): readonly EntryBody[] => {
     const pin = seqOf(id)
@@ -188,7 +188,7 @@ export function rewound(pins: readonly SessionPin[], left: readonly number[]): r
   })
 }
 
-/** Tell of the rules that new entries pin; the event is for the trace as well. */
+/** Emits and returns an event about the rules that new entries pin. */
 export function reportFound(live: Live, entries: readonly Entry[]): readonly LogEvent[] {
   const rules = entries.flatMap(({ seq, body }) => {
     if (body.type !== "rule-pinned") return []
@@ -201,7 +201,7 @@ export function reportFound(live: Live, entries: readonly Entry[]): readonly Log
   return [event]
 }
 
-/** Limits on the texts of one call passed to a finder, because it may be a model and each text a question. */
+/** Limits on the number and characters of texts of one call passed to a finder, because each may be a model call. */
 const maxTexts = 20
 const maxLength = 60_000
 
@@ -212,12 +212,12 @@ type FinderText = {
 }
 
 /**
- * Ask a custom finder about new messages after the call; until then the rule is in the message itself. A result counts only if the text
+ * Asks a custom finder about new messages after the call; until then a rule is in the message itself. A result counts only if the text
  * contains it verbatim, so that no rule can be invented.
  */
 export function askFinder(
   live: Live,
-  { entries }: Committed,
+  { entries }: CommitResult,
   messages: readonly Message[],
   ignoredParts: IgnoredParts = noIgnoredParts,
 ): void {
@@ -273,7 +273,7 @@ async function runFinder(live: Live, finder: RuleFinder, asked: readonly FinderT
   await live.lock(() => pinFound(live, bodies))
 }
 
-/** A finder may be a model; after a minute it counts as hanging. */
+/** Time limit of a finder, which may be a model; after a minute it counts as hanging. */
 const finderMs = 60_000
 
 async function answerOf(finder: RuleFinder, text: string, options: FindOptions): Promise<readonly FoundRule[]> {

@@ -38,14 +38,14 @@ export async function pin(
   return writePin(live, body)
 }
 
-/** Write a rule behind what else is to be written with it. */
+/** Writes a rule, after the entries in `before`, in one commit. */
 async function writePin({ journal }: Live, body: RuleBody, before: readonly EntryBody[] = []): Promise<SessionPin> {
   const { entries } = await journal.commit(() => [...before, body])
   const made = entries.find((entry) => entry.body.type === "rule-pinned")
   return { ...pinOf(made?.seq ?? 0, body), state: "in-force", conflicts: [] }
 }
 
-/** The rule that is meant, by its id or by words of it. A rule of the operator's is not for a session to take back. */
+/** Finds one rule by its id or by words of it; otherwise a Problem. Operator rules are not found: a session cannot withdraw them. */
 async function requirePin(live: Live, name: string): Promise<SessionPin> {
   const known = await readPins(live)
   const byId = known.find(({ id, state }) => id === name && state !== "withdrawn")
@@ -59,7 +59,7 @@ async function requirePin(live: Live, name: string): Promise<SessionPin> {
   return found
 }
 
-/** Characters of a name that stand in a message. */
+/** Limit on the characters of a rule's name in an error message. */
 const maxPinName = 200
 
 export async function unpin(live: Live, name: string): Promise<SessionPin> {
@@ -71,12 +71,12 @@ export async function unpin(live: Live, name: string): Promise<SessionPin> {
   return found
 }
 
-/** What stands for the source of a rule that someone demoted. */
-const demoted = "demoted"
+/** The `source` of a rule that was demoted. */
+const demotedSource = "demoted"
 
 /**
- * Make a rule of a session one that is only remembered: it is still carried where there is room, gives way to any other and binds no
- * call. For one that was found and is none, or not any more.
+ * Replaces a rule of a session by a memory: it is still carried if there is room, yields to any other rule, and binds no call. For a found
+ * rule that is not meant as one, or no longer.
  */
 export async function demote(live: Live, name: string): Promise<SessionPin> {
   const found = await requirePin(live, name)
@@ -85,7 +85,7 @@ export async function demote(live: Live, name: string): Promise<SessionPin> {
     throw new HoldfastError({ code: "pin-shared", pin: found.id, scope: found.scope })
   if (found.channel === "memory") return found
   const { text, kind, context } = found
-  const said = { text, channel: "memory", by: "found", kind, source: demoted, ...present({ context }) } as const
+  const said = { text, channel: "memory", by: "found", kind, source: demotedSource, ...present({ context }) } as const
   return writePin(live, { type: "rule-pinned", ...said }, [{ type: "rule-unpinned", pin: seq }])
 }
 
@@ -94,7 +94,7 @@ export async function pins(live: Live, { all = false }: { readonly all?: boolean
   return all ? known : known.filter(isInForce)
 }
 
-/** Of the operator's rules those that are for this session. */
+/** The operator's rules that apply to a session: those for all, for its agent, or for one of its names. */
 export function rulesOfOperatorFor<Rule extends ScopedRule>(
   rules: readonly Rule[],
   id: string,
@@ -111,7 +111,7 @@ export function rulesOfOperatorFor<Rule extends ScopedRule>(
 export const operatorRules = (live: Live): readonly SessionPin[] =>
   rulesInForce(live).map((rule) => ({ ...operatorPin(rule), state: "in-force", conflicts: [] }))
 
-/** The same as they were given, each text once. */
+/** The operator's rules for a session in their original form, each text once. */
 function rulesInForce({ id, owner, options }: Live): readonly ScopedRule[] {
   const given = (options.pins ?? []).map((text, n) => ({ id: `p${n + 1}`, text }))
   const byText = new Map<string, ScopedRule>()
@@ -131,10 +131,10 @@ const operatorPin = ({ agent, session, ...rule }: ScopedRule): Pin => ({
   scope: session !== undefined ? "session" : agent !== undefined ? "agent" : "project",
 })
 
-/** The words of the operator's rules, each verbatim. */
+/** The texts of the operator's rules. */
 export const operatorTexts = (live: Live): readonly string[] => rulesInForce(live).map(({ text }) => text)
 
-/** The operator's rules as text for the end of the system part, each verbatim. The text is the same as long as the rules are. */
+/** The operator's rules as text for the end of the system part, each verbatim. Equal rules give the same text. */
 export function operatorText(live: Live): string | undefined {
   const rules = operatorTexts(live)
   if (rules.length === 0) return undefined
@@ -149,22 +149,22 @@ export function operatorText(live: Live): string | undefined {
 /** A rule of a session and its state: in force, or why not. */
 export type SessionPin = Omit<StandingPin, "state"> & {
   readonly state: StandingPin["state"] | "withdrawn" | "expired"
-  /** How sure the finder was that it is a standing rule, from 0 to 1. */
+  /** The finder's confidence that it is a standing rule, from 0 to 1. */
   readonly confidence?: number
 }
 
-/** Such a rule may still be in messages with pinned rules. */
+/** True if a rule was withdrawn or has expired; it may still be in messages with pinned rules. */
 export const wasWithdrawn = ({ state }: SessionPin): boolean => state === "withdrawn" || state === "expired"
 
 export const isInForce = ({ state }: SessionPin): boolean => state === "in-force"
 
-/** Every rule ever pinned in a session, oldest first. They belong to the session, on every branch. */
+/** Every rule ever pinned in a session, oldest first, whatever branch it was said on, and the shared and inherited ones. */
 async function readPins(live: Live): Promise<readonly SessionPin[]> {
   live.sharedPins = [...(await live.shared.read(live.owner)), ...(await live.inherited())]
   return standingPins(live)
 }
 
-/** The rules that a user stated in a conversation, for the sessions that are part of it: under other ids, and not in their logs. */
+/** The rules that a user stated in a conversation, for the sessions that are part of it. They get other ids, and are not in their logs. */
 export async function rulesFor(live: Live): Promise<readonly Pin[]> {
   const own = (await knownPins(live)).filter(
     (pin) => isInForce(pin) && pin.channel === "user" && pin.scope === "session",
@@ -178,7 +178,7 @@ export async function rulesFor(live: Live): Promise<readonly Pin[]> {
 /** Prefix of the id of a rule that is in another conversation's log. */
 const inheritedMark = "up-"
 
-/** The same with the shared rules as last read; those pinned and withdrawn in this session since are included. */
+/** The same, with the shared rules as last read, and including those pinned or withdrawn in this session since. */
 export async function standingPins(live: Live): Promise<readonly SessionPin[]> {
   const pins = [...live.sharedPins, ...(await ownPins(live))]
   const now = live.options.now?.() ?? Date.now()
@@ -200,8 +200,8 @@ export async function standingPins(live: Live): Promise<readonly SessionPin[]> {
 }
 
 /**
- * Is it from a message that the conversation never continued from and has left? A client that asks for a summary of its history says at the
- * end how to write it; that holds only for this one response.
+ * True if a rule is from a message without continuation that the conversation has left. A client that asks for a summary of its history
+ * ends with instructions for it, which hold only for that response.
  */
 function isTemporary({ journal, at }: Live, { place }: Pin, isInConversation: InConversation): boolean {
   const said = place !== undefined && "entry" in place ? seqOf(place.entry) : undefined
@@ -212,7 +212,7 @@ function isTemporary({ journal, at }: Live, { place }: Pin, isInConversation: In
 
 type InConversation = (seq: number) => boolean
 
-/** Whether the conversation includes a message: on the path to its current message, or to where its client rewrote the history. */
+/** Returns a test of whether a message is on the path to the current message, or to a message where the client rewrote the history. */
 async function readConversation(live: Live): Promise<InConversation> {
   const { journal, reached } = live
   const outline = journal.outline()
@@ -225,7 +225,7 @@ async function readConversation(live: Live): Promise<InConversation> {
 type Conversation = { tip: number; readonly messages: Set<number> }
 const conversations = new WeakMap<Live, Conversation>()
 
-/** The messages on the path to the current one. They are kept and extended, so that a call costs what is new and not the whole history. */
+/** The messages on the path to the current one. The set is cached and extended, so that a call costs only the new messages. */
 function messagesUpTo(live: Live): ReadonlySet<number> {
   const outline = live.journal.outline()
   const known = conversations.get(live)
@@ -240,7 +240,7 @@ function messagesUpTo(live: Live): ReadonlySet<number> {
   return messages
 }
 
-/** The rules as far as they are known without the store: enough to recognise repeated ones. */
+/** The rules; if the store is unavailable, those that are known without it, which is enough to recognize repeated ones. */
 export async function knownPins(live: Live): Promise<readonly SessionPin[]> {
   return (await readPins(live).catch(ignoreProblem)) ?? ledgerOf(live, [...live.rules.values()])
 }
@@ -249,7 +249,7 @@ const ownPins = ({ journal, rules }: Live): Promise<readonly Pin[]> =>
   journal.each("rule-pinned", (body, seq) => pinOf(seq, body), rules)
 
 /**
- * Withdrawn rules. A rule that was withdrawn because its message was abandoned is in force again if the message is back, and a rule
+ * The ids of withdrawn rules. A rule that was withdrawn because its message was abandoned is in force again if the message is back, and one
  * withdrawn by a message is in force again if that message is abandoned.
  */
 async function withdrawn({ journal, unpinned }: Live, isInConversation: InConversation): Promise<ReadonlySet<string>> {
@@ -266,12 +266,12 @@ async function withdrawn({ journal, unpinned }: Live, isInConversation: InConver
   return new Set(ids)
 }
 
-/** Compare rules only if they changed, not on every call; many of them in slices. */
+/** Compares rules with each other, but only if they changed since the last call; many of them in slices. */
 async function ledgerOf(live: Live, pins: readonly Pin[]): Promise<readonly StandingPin[]> {
   const { ledger } = live
   const known = ledger?.of.every((pin, n) => pin === pins[n]) === true ? ledger : undefined
   if (known !== undefined && known.of.length === pins.length) return known.pins
-  // Nobody else goes on with a comparison that is under way.
+  // No concurrent call may continue this comparison.
   live.ledger = undefined
   const comparing = known?.comparing ?? createPinLedger()
   const standing = await runPaced(comparing.extend(pins.slice(known?.of.length ?? 0)))
@@ -285,7 +285,7 @@ const plainness = {
   genre: "it stands in a text that was written to be followed",
 } as const
 
-/** Why a rule stands. */
+/** Explains why a rule is pinned. */
 export function whyOf({
   by,
   channel,
@@ -296,7 +296,7 @@ export function whyOf({
 }: Pin & { readonly confidence?: number }): string {
   if (by === "operator") return `the operator laid it down${source === undefined ? "" : ` (${source})`}`
   if (by === "asked") return "someone asked for it to be pinned"
-  if (source === demoted) return "someone demoted it: it is remembered where there is room, and binds no call"
+  if (source === demotedSource) return "someone demoted it: it is remembered where there is room, and binds no call"
   const where =
     place === undefined
       ? ""
@@ -310,7 +310,7 @@ export function whyOf({
 
 /**
  * The names by which a rule or policy can refer to a session: its id, and for a gateway session (`tenant.conversation~…`) also its
- * conversation, with the tenant or as the client calls it. So a rule for a conversation also holds in its side calls and subagents, and a
+ * conversation, with and without the tenant. So a rule for a conversation also holds in its side calls and subagents, and a
  * client cannot avoid it by sending another agent's name.
  */
 export function sessionNames(id: string, { tenant }: Pick<MemoryOwner, "tenant">): readonly string[] {

@@ -18,12 +18,12 @@ import type { Live } from "../state/live.ts"
 import type { HoldfastOptions } from "../state/options.ts"
 import { isInForce, knownPins, operatorRules, type SessionPin, standingPins, whyOf } from "./pins.ts"
 
-/** A rule, in words for who wants to know: where it comes from, and what it is for the guard. */
+/** A rule with an explanation: where it comes from, and what the guard makes of it. */
 export type ExplainedRule = SessionPin & {
-  /** Who said it: the operator, the system, the user, a document, a tool, or what is remembered. */
+  /** The channel it came from: operator, system, user, document, tool or memory. */
   readonly speaker: Channel
   readonly why: string
-  /** What it is as a policy, or why it is none. */
+  /** The policy that it compiles to, or why it compiles to none. */
   readonly policy:
     | Pick<RulePolicy, "family" | "policy" | "confidence">
     | { readonly none: string; readonly family?: PolicyFamily }
@@ -38,16 +38,16 @@ export function explainRule(pin: SessionPin): ExplainedRule {
   return { ...pin, speaker: pin.channel, why: whyOf(pin), policy }
 }
 
-/** A rule in force, and the policy that was made of it or why there is none. */
+/** A rule in force, and the policy that it compiles to, or why it compiles to none. */
 type RuleAsPolicy = { readonly pin: Pin } & (RulePolicy | UncompiledRule)
 
-/** Nobody asked for it, and it may be anyone's: what a tool, a document or memory says binds no call before someone has pinned it. */
-const isOwn = ({ channel, by }: Pin): boolean => by !== "found" || trust(channel) >= trust("user")
+/** True if a rule may bind calls. One found in a tool's output, a document or memory may be anyone's, and only does once it is pinned. */
+const mayBind = ({ channel, by }: Pin): boolean => by !== "found" || trust(channel) >= trust("user")
 
-/** Rules of one session that are compiled; one with more is a flood. */
+/** Limit on the rules of one session that are compiled; more is a flood. */
 const maxRules = 500
 
-/** The policies that the rules in force mean, each with its rule. */
+/** The rules in force, each with its policy if it has one. */
 async function policiesOfRules(live: Live): Promise<readonly RuleAsPolicy[]> {
   const pins = [...operatorRules(live), ...(await pinsNow(live)).filter(isInForce)].slice(0, maxRules)
   const rules: RuleAsPolicy[] = []
@@ -55,7 +55,7 @@ async function policiesOfRules(live: Live): Promise<readonly RuleAsPolicy[]> {
   return rules
 }
 
-/** The rules of other sessions were read when the call was prepared; where none was yet, they are now, if anything hangs on it. */
+/** The session's rules. Preparing a call reads the shared rules; if none was prepared yet, they are read here if they can bind calls. */
 async function pinsNow(live: Live): Promise<readonly SessionPin[]> {
   if (rulesBind(live.options) && live.sent === undefined) return knownPins(live)
   return (await standingPins(live).catch(ignoreProblem)) ?? knownPins(live)
@@ -63,22 +63,22 @@ async function pinsNow(live: Live): Promise<readonly SessionPin[]> {
 
 const modeOf = ({ guard }: Pick<HoldfastOptions, "guard">): FromRules => guard?.fromRules ?? "observe"
 
-/** May a policy from a rule hold a call back? */
+/** True if a policy from a rule can hold a call back. */
 export const rulesBind = (options: Pick<HoldfastOptions, "guard">): boolean => /^(?:ask|enforce)$/.test(modeOf(options))
 
-/** Compiling a rule is the same work for the same words. */
+/** Compiles a rule, with a cache by text. */
 const compiled = createRecent<RulePolicy | UncompiledRule>(compileRule, 2000)
 
-/** Guards by their policies: sessions of one agent have the same rules. */
+/** Cache of guards by their policies: sessions of one agent have the same rules. */
 const guards = new Map<string, Promise<Guard | undefined>>()
 const maxGuards = 200
 
-/** The guard that the session's own rules make, if any of them is about a call. It can only forbid and ask. */
+/** The guard made from the session's rules, if any of them compiles to a policy. It can only deny and ask. */
 export async function ruleGuardOf(live: Live): Promise<Guard | undefined> {
   const mode = modeOf(live.options)
   if (mode === "off") return undefined
   const policies = (await policiesOfRules(live)).flatMap((rule): readonly TemplateUse[] =>
-    "policy" in rule ? [ofOwner(rule.pin, policyInMode(rule, isOwn(rule.pin) ? mode : "observe"))] : [],
+    "policy" in rule ? [withOwnerName(rule.pin, policyInMode(rule, mayBind(rule.pin) ? mode : "observe"))] : [],
   )
   if (policies.length === 0) return undefined
   const key = JSON.stringify(policies)
@@ -88,15 +88,15 @@ export async function ruleGuardOf(live: Live): Promise<Guard | undefined> {
   return found
 }
 
-/** Whoever is refused is told whose rule it was: the names of policies from the operator's words say so. */
-const ofOwner = ({ by }: Pin, policy: TemplateUse): TemplateUse =>
+/** Marks the names of policies from operator rules, because a refusal names the policy. */
+const withOwnerName = ({ by }: Pin, policy: TemplateUse): TemplateUse =>
   by === "operator" ? { ...policy, name: `operator-${policy.name}` } : policy
 
 async function guardFrom(policies: readonly TemplateUse[], mode: FromRules): Promise<Guard | undefined> {
   try {
     return await runPaced(guardSteps(policies))
   } catch (error) {
-    // Who only observes by default need not have the policy engine.
+    // In the default mode, observe, the package with the policy engine need not be installed.
     if (mode === "observe" && error instanceof HoldfastError && error.problem.code === "package-missing")
       return undefined
     throw error

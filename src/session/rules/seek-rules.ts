@@ -25,11 +25,11 @@ import type { RuleBody } from "../log/entry.ts"
 import words from "./notice-words.json" with { type: "json" }
 
 /**
- * Which texts of a session are looked through for rules, and what is found in them. The file is long because the kinds of text (notices,
- * summaries, outputs, files of instructions, a user's words) are told from one another in one order, each by what the others are not.
+ * Decides which texts of a session are searched for rules, and searches them. The file is long because the kinds of text (notices,
+ * summaries, outputs, instruction files, a user's words) are told apart in one order, where each check relies on the ones before it.
  */
 
-/** Characters at the start of a message that show whether it is a notice, which says so first. */
+/** Numbers of characters at the start of a message that show whether it is a notice. */
 const maxNotice = 300
 const maxNoticeHead = 700
 
@@ -79,7 +79,7 @@ const notices: readonly RegExp[] = [
   /\bmaximum number of \w+(?: \w+){0,2} (?:processes|connections|sessions)\b|\b(?:task|subtask|new_task) (?:completed|is finished)\b|\b(?:have|has) already been applied\b/,
 ]
 
-/** Requests for a text about the conversation or the work: a title, a summary, a commit message. */
+/** Matches requests for a text about the conversation or the work: a title, a summary, a commit message. */
 const sideRequest = new RegExp(
   anyOf(
     `\\b${anyOf(words.makes)}\\b[^.\\n]{0,60}\\b${anyOf(words.sideTexts)}\\b`,
@@ -87,7 +87,7 @@ const sideRequest = new RegExp(
   ),
 )
 
-/** Phrases that prescribe the form of a single response. */
+/** Matches phrases that prescribe the form of a single response. */
 const shapesAnswer = new RegExp(
   anyOf(
     "\\b(?:only|just) (?:respond|reply|output|return|include|answer|write|give)\\b",
@@ -98,7 +98,7 @@ const shapesAnswer = new RegExp(
   ),
 )
 
-/** Is a text a notice by an agent harness, or a request for a single side response? It contains no lasting rules. */
+/** True if a text is a notice by an agent harness, or a request for a single side response. It contains no lasting rules. */
 export function isNotice(text: string): boolean {
   const head = text.trimStart().slice(0, maxNoticeHead).toLowerCase()
   const first = head.slice(0, maxNotice)
@@ -121,7 +121,7 @@ const forNow = new RegExp(
   "i",
 )
 
-/** Requests for a single text in a given form. */
+/** Matches requests for a single text in a given form. */
 const asksOnce = new RegExp(
   anyOf(
     `^\\W*(?:please |now |given [^,\\n]{0,80}, |based on [^,\\n]{0,80}, )*${anyOf(words.asksOnce)}\\b`,
@@ -136,14 +136,14 @@ const oneAnswer = new RegExp(
   "i",
 )
 
-/** Does a rule only prescribe the form of the one response that the text asks for? */
+/** True if a rule only prescribes the form of the one response that the text asks for. */
 export const shapesOneAnswer = ({ text: rule, start }: FoundRule, text: string): boolean =>
   start > 0 && oneAnswer.test(rule) && asksOnce.test(text.slice(0, maxNotice).toLowerCase())
 
-/** Does a rule itself say that it holds only for this response, this mode, or until the user agrees? */
+/** True if a rule itself says that it holds only for this response, this mode, or until the user agrees. */
 export const holdsForNow = (rule: string): boolean => forNow.test(rule)
 
-/** Phrases by which a text says that it replaces an earlier conversation. */
+/** Matches phrases by which a text says that it replaces an earlier conversation. */
 const retelling = new RegExp(
   anyOf(
     `\\b(?:conversation|session|history|context|messages)\\b[^.\\n]{0,60}\\b${anyOf(words.retold)}`,
@@ -153,7 +153,7 @@ const retelling = new RegExp(
   ),
 )
 
-/** Is a user text a summary of an earlier conversation, put there by a client? Its rules count as memory. */
+/** True if a user text is a summary of an earlier conversation, put there by a client. Its rules count as memory. */
 export const isRetelling = (text: string): boolean =>
   retelling.test(text.trimStart().slice(0, maxNoticeHead).toLowerCase())
 
@@ -173,25 +173,25 @@ const machineStarts = anyOf(
   '(?:[\\w.@-]*/)?[\\w./@-]+:\\d+|[{}[\\];]|import |from \\S+ import|def |class |return\\b|#include|//|/\\*|"""',
   "export |const |let |var |function |\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:|(?:INFO|DEBUG|WARN|ERROR|TRACE)\\b",
 )
-/** Lines of program output or code: numbered, or from a shell, a log or a listing. */
+/** Matches lines of program output or code: numbered, or from a shell, a log or a listing. */
 const machine = new RegExp(`^[\\s\\p{Cc}]*${machineStarts}|[;{}]\\s*$`, "u")
 
 const outputStarts = anyOf(
   `${anyOf(words.outputHeads)}\\b[^\\n]{0,80}?[:\\]]`,
   "\\[(?:file|command|bash|shell|exec|output|tool)\\b|ran `|\\$ \\S",
 )
-/** The first line of an action's result that a harness passes on. */
+/** Matches the first line of an action's result that a harness passes on. */
 const opens = new RegExp(`^\\s*${outputStarts}`, "i")
 
-/** A shell prompt at the very end. */
+/** Matches a shell prompt at the very end. */
 const waits = /\n\s*(?:[\w@:~./-]{0,60}[$#%]|>>>|\.\.\.)\s*$/
 
-/** Lines examined, and the share of them that decides. */
+/** Maximum and minimum number of lines examined, and the share of machine lines from which a text is output. */
 const maxLines = 80
 const minLines = 6
 const machineShare = 0.6
 
-/** Is a user text program output? Agents without a channel for tools pass results on like this. */
+/** True if a user text is program output. Agents without a channel for tools pass results on like this. */
 export function isOutput(text: string): boolean {
   if (opens.test(text.slice(0, 200)) || waits.test(text.slice(-120))) return true
   const lines = text
@@ -199,13 +199,13 @@ export function isOutput(text: string): boolean {
     .split("\n", maxLines)
     .filter((line) => line.trim() !== "")
   const first = lines.find((line) => !notice.test(line))
-  // Who says something first and pastes a log behind it speaks: whose words are whose is told apart further on.
+  // A text that begins with prose and continues with a pasted log counts as the user's words; later steps separate the two.
   if (lines.length < minLines || (first !== undefined && prose.test(first) && !machine.test(first.slice(0, maxLine))))
     return false
   return lines.filter((line) => machine.test(line.slice(0, maxLine))).length >= lines.length * machineShare
 }
 
-/** A line in brackets, with which a harness says what happened; and some words of a sentence. */
+/** Matches a line in brackets, by which a harness says what happened; and matches the first words of a sentence. */
 const notice = /^\s*\[[^\]]{3,80}\]\s*$/
 const prose = /^\s*(?:\p{L}[\p{L}'’]*[,.;:!?]? ){5}/u
 
@@ -214,7 +214,7 @@ const maxLine = 400
 
 /** Limit on rules from one tool output: a policy that an agent loaded is a page; more is a flood. */
 const maxToolRules = 24
-/** Characters read at the ends of tool output: a policy is short, and a turn should not wait for a log file. */
+/** Limits on the characters read at the start and the end of tool output: a policy is short, and a turn should not wait for a log file. */
 const maxHead = 16_000
 const maxTail = 4_000
 
@@ -222,7 +222,7 @@ const maxTail = 4_000
  * Rules in an instruction file, such as AGENTS.md, that a tool printed: only plain rules, no permissions, and nothing that tries to
  * manipulate its reader. Do not call it for other output: text that an agent merely reads is not binding.
  */
-function instructionRules(text: string, at: Omit<SaidAt, "start">, source?: string): readonly SaidRule[] {
+function instructionRules(text: string, at: Omit<RulePosition, "start">, source?: string): readonly MessageRule[] {
   if (text === "" || /^(?:diff --git |--- \S|@@ )/m.test(text.slice(0, 2000))) return []
   const rest = Math.max(maxHead, text.length - maxTail)
   const pages = [
@@ -238,7 +238,7 @@ function instructionRules(text: string, at: Omit<SaidAt, "start">, source?: stri
     .slice(0, maxToolRules)
 }
 
-/** May a rule of an instruction file be kept beyond the message it was found in? Not a permission, a preference or a bare command. */
+/** True if a rule of an instruction file is kept beyond its message: not a permission, a preference or a bare command. */
 const isCarried = ({ kind, explicitness, text }: FoundRule): boolean =>
   kind !== "permission" &&
   kind !== "preference" &&
@@ -247,13 +247,13 @@ const isCarried = ({ kind, explicitness, text }: FoundRule): boolean =>
 
 /** Arguments that name what a tool reads, most likely first. */
 const named = ["file_path", "filePath", "path", "file", "filename", "uri", "url", "document", "key", "name", "query"]
-/** A file name at the end of a command or argument, or the first file that a command reads. */
+/** Match a file name at the end of a command or argument, and the first file that a command reads. */
 const fileName = /(?:^|[\s"'=])([\w.@~/-]+\.[A-Za-z][\w]{0,7})["']?\s*$/
 const fileRead =
   /\b(?:cat|head|tail|sed|less|more|bat|nl)\b[^|;&\n]{0,80}?[\s"'=]([\w.@~/-]+\.[A-Za-z][\w]{0,7}|[A-Z][A-Z_-]{3,20})\b/
 const maxSourceLength = 120
 
-/** The source of a result, for display: the tool, and the file or address in its call. */
+/** The source of a tool result, for display: the tool, and the file or address in its call. */
 function sourceOf(call: ToolCallPart | undefined): string | undefined {
   if (call === undefined) return undefined
   const argument = argumentOf(call.input)
@@ -284,7 +284,7 @@ const pathNames = namesIn("file_path filePath path file filename absolute_path t
 const elsewhere = ["url", "owner", "repo", "repository", "host", "bucket"]
 const commandNames = ["command", "cmd", "script", "input"]
 
-/** Did a call only read instruction files, by a tool that names them or by the shell commands cat, head, tail or sed? */
+/** True if a call only read instruction files, by a tool that names them or by shell commands such as cat, head, tail or sed. */
 function readsInstructions(call: ToolCallPart | undefined): boolean {
   const input = call?.input
   if (typeof input === "string") return isInstructionCommand(input)
@@ -307,7 +307,7 @@ const stringsIn = (value: unknown): readonly string[] =>
 const reader = /^(?:cat|bat|batcat|head|tail|less|more|nl|sed|type|gc|get-content)(?:\.exe)?\s/i
 const idle = /^(?:cd|pushd)\s+\S+$|^(?:pwd|true|:)?$/
 
-/** Does a command line print only instruction files? */
+/** True if a command line prints only instruction files. */
 function isInstructionCommand(command: string): boolean {
   if (command.length > maxCommand || /[`$\n]\(?|<</.test(command)) return false
   const steps = command.replace(/\d?>\s?(?:&\d|\/dev\/null)/g, " ").split(/&&|\|\||;|\|/)
@@ -322,12 +322,12 @@ function isInstructionCommand(command: string): boolean {
   return files.length > 0 && files.every((named) => named?.every(isInstructionFile))
 }
 
-type SaidAt = Omit<NonNullable<RuleBody["place"]>, "entry">
+type RulePosition = Omit<NonNullable<RuleBody["place"]>, "entry">
 
 /** A rule in a message, and its position. */
-type SaidRule = Omit<RuleBody, "place"> & { readonly at: SaidAt }
+type MessageRule = Omit<RuleBody, "place"> & { readonly at: RulePosition }
 
-const bodyOf = (rule: FoundRule, at: SaidAt, source: string | undefined): SaidRule => ({
+const bodyOf = (rule: FoundRule, at: RulePosition, source: string | undefined): MessageRule => ({
   type: "rule-pinned",
   text: rule.text,
   channel: rule.channel,
@@ -340,15 +340,15 @@ const bodyOf = (rule: FoundRule, at: SaidAt, source: string | undefined): SaidRu
 
 /** Limit on rules from one message; the longest rule files have fewer. */
 const maxRules = 300
-const known = new WeakMap<Message, readonly SaidRule[]>()
+const known = new WeakMap<Message, readonly MessageRule[]>()
 
 /** For each message id, the number of leading parts that are not searched for rules. */
 export type IgnoredParts = ReadonlyMap<string, number>
 
 export const noIgnoredParts: IgnoredParts = new Map()
 
-/** The context of new messages. */
-type Surroundings = {
+/** The context of new messages, for the search. */
+type SearchContext = {
   readonly before: Transcript
   /** Texts of documents that were separated from the messages. */
   readonly lifted: ReadonlySet<string>
@@ -357,8 +357,8 @@ type Surroundings = {
 }
 
 /** The rules in new messages, message by message; each message is searched once. */
-export function* seekRules(messages: Transcript, around: Surroundings): Steps<readonly (readonly SaidRule[])[]> {
-  const all: (readonly SaidRule[])[] = []
+export function* seekRules(messages: Transcript, around: SearchContext): Steps<readonly (readonly MessageRule[])[]> {
+  const all: (readonly MessageRule[])[] = []
   const before = around.before.slice(-maxLookBack)
   const nearby = [...before, ...messages]
   const callOf = createCalls(nearby)
@@ -375,7 +375,7 @@ export function* seekRules(messages: Transcript, around: Surroundings): Steps<re
   return all
 }
 
-/** A result follows right after its call, except for other results in between. */
+/** Number of earlier messages searched for calls: a result follows right after its call, except for other results in between. */
 const maxLookBack = 40
 
 function createCalls(messages: Transcript): (id: CallId) => ToolCallPart | undefined {
@@ -386,17 +386,17 @@ function createCalls(messages: Transcript): (id: CallId) => ToolCallPart | undef
   }
 }
 
-type Context = Surroundings & {
+type MessageContext = SearchContext & {
   readonly callOf: (id: CallId) => ToolCallPart | undefined
   /** An assistant message came before. */
   readonly answers: boolean
-  /** The message answers a command that the assistant wrote: it is output, whatever it says. */
+  /** The message follows a command that the assistant wrote: it is output, whatever its text. */
   readonly answersCommand: boolean
 }
 
-function* rulesIn(message: Message, context: Context): Steps<readonly SaidRule[]> {
+function* rulesIn(message: Message, context: MessageContext): Steps<readonly MessageRule[]> {
   const { callOf, answers, answersCommand, lifted, ignoredParts = noIgnoredParts } = context
-  const found: SaidRule[] = []
+  const found: MessageRule[] = []
   for (const [part, piece] of message.parts.entries()) {
     if (found.length >= maxRules) break
     if (part < (ignoredParts.get(message.id) ?? 0)) continue
@@ -419,15 +419,15 @@ function* rulesIn(message: Message, context: Context): Steps<readonly SaidRule[]
   return found.slice(0, maxRules)
 }
 
-/** The first line of a result in a user text that names the file that was read. */
+/** Matches the first line of a tool result in a user text that names the file that was read. */
 const readHeader = /^\s*\[(?:read_file|view|open_file|cat)\w* for '([^'\n]{1,300})'\]/
 
-function printedRules(text: string, part: number): readonly SaidRule[] {
+function printedRules(text: string, part: number): readonly MessageRule[] {
   const path = readHeader.exec(text.slice(0, 400))?.[1]
   return path !== undefined && isInstructionFile(path) ? instructionRules(text, { part }, path) : []
 }
 
-const asMemory = (rule: SaidRule): SaidRule => ({ ...rule, channel: "memory", source: "a summary" })
+const asMemory = (rule: MessageRule): MessageRule => ({ ...rule, channel: "memory", source: "a summary" })
 
 /**
  * The rules in a user or system text. A document that a harness inserts during the conversation is temporary, unless it is a rule file; the
@@ -437,7 +437,7 @@ function* spokenRules(
   { role }: Message,
   part: Part & { readonly type: "text" },
   { at, channel: said }: { readonly at: number; readonly channel: Channel },
-): Steps<readonly SaidRule[]> {
+): Steps<readonly MessageRule[]> {
   if (role === "assistant") return []
   const document = part.channel === "document" || role === "user" ? documentName(part.text) : undefined
   if (document !== undefined && !rulesFile.test(document)) return []
@@ -464,7 +464,7 @@ function* spokenRules(
     .map((rule) => (isTold ? asMemory(rule) : rule))
 }
 
-/** Where the command ends that takes a rule back: its line names that rule, and states none. */
+/** The offset after an `/unpin` command at the start of a text, because its line states no rule; 0 if there is none. */
 function endOfUnpin(text: string): number {
   const command = readPinCommand(text)
   return command?.type === "unpin" ? text.length - command.rest.length : 0
@@ -480,7 +480,7 @@ function without(text: string, spans: readonly Span[]): string {
 }
 
 /** The rule of a pin command: `/pin Never …` at the start of a message. */
-function askedRule(text: string, part: number): SaidRule | undefined {
+function askedRule(text: string, part: number): MessageRule | undefined {
   const command = readPinCommand(text)
   if (command?.type !== "pin") return undefined
   const at = { part, start: text.indexOf(command.text) }
@@ -496,7 +496,7 @@ function askedRule(text: string, part: number): SaidRule | undefined {
 
 const rulesFile = /\.mdc?$/i
 
-/** The rules of the documents that open a session: AGENTS.md, and others that its harness inserts. */
+/** The rules in the documents that open a session: AGENTS.md, and others that its harness inserts. */
 export function* documentRules(documents: readonly InjectedDocument[]): Steps<readonly RuleBody[]> {
   const all: RuleBody[] = []
   for (const { part, name, hash } of documents) {

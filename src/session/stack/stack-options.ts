@@ -43,7 +43,7 @@ export const optionsOf = (option: StackOption): StackOptions => (isDefinition(op
 
 const isDefinition = (option: StackOption): option is StackDefinition => Array.isArray(option)
 
-/** Refuse invalid options. Sections are checked when they are read. */
+/** Refuses invalid options. Sections are checked when they are read. */
 export function checkStackOption(option: StackOption, owner: string): void {
   if (typeof option !== "object" || option === null)
     refuseValue("stack", "a list of sections or { sections, documents }", option)
@@ -60,7 +60,7 @@ export function checkStackOption(option: StackOption, owner: string): void {
   if (folder !== undefined && typeof folder !== "string") refuseValue("stack.folder", "a folder", folder)
 }
 
-/** If the stack has too little room, a document is truncated at its end. */
+/** The section of a document. If the stack has too little room, it is truncated at its end. */
 const documentSection = (path: string, order: number): SectionDefinition => ({
   layer: "context",
   name: path,
@@ -70,7 +70,7 @@ const documentSection = (path: string, order: number): SectionDefinition => ({
   shrink: { type: "truncate" },
 })
 
-/** Documents follow the other sections of their layer, in the given order. */
+/** The `order` of the first document: documents follow the other sections of their layer, in the given order. */
 const firstDocument = 1000
 
 const definitionOf = ({ sections = [], documents = [] }: StackOptions): StackDefinition => [
@@ -160,7 +160,7 @@ export type StackedRequest = {
   readonly events: readonly StackEvent[]
 }
 
-/** Put a stack into one request; a stack that was already read is used unchanged. */
+/** Puts a stack into one request; a stack that was already read is used unchanged. */
 export async function stackRequest(
   request: ModelRequest,
   option: StackOption | Stack,
@@ -177,7 +177,7 @@ const isStack = (option: StackOption | Stack): option is Stack => "layers" in op
 /** Reads the files of a stack; unchanged files are cached. */
 type StackFiles = Required<Pick<Readers, "readFile" | "listFiles">>
 
-/** Far more than fits any window; a larger file is a mistake in the path. */
+/** Limit on the size of a file: far more than fits any window; a larger one is a mistake in the path. */
 const maxFileBytes = 64_000_000
 /** Limit on the folders searched for a pattern; more is a mistake in the pattern. */
 const maxFolders = 20_000

@@ -34,7 +34,7 @@ export type SessionEvent = { readonly session: string; readonly atMs: number } &
   | Extract<LogEvent, { type: TracedNames }>
 )
 
-/** Events of a trace that are told to listeners too. */
+/** Types of trace events that are emitted to listeners too. */
 type TracedNames =
   Words<"branch-opened rules-found unpin-unmatched memory-flushed lookups-repeated durability-degraded durability-restored stack-installed stack-changed stack-refused">
 
@@ -46,7 +46,7 @@ export function createHub(now: () => number) {
   const { emit, subscribe } = createListeners<SessionEvent>()
   return {
     emit: (session: string, event: NewEvent): void => emit({ session, atMs: now(), ...event }),
-    /** Subscribe to all events, or to those of one session; call the returned function to unsubscribe. */
+    /** Subscribes to all events, or to those of one session; call the returned function to unsubscribe. */
     subscribe: (listener: Listener, session?: string): (() => void) =>
       subscribe((event) => {
         if (session === undefined || session === event.session) listener(event)

@@ -40,8 +40,8 @@ export type Shared = {
 
 const emptyList = <Item>(): Item[] => []
 
-/** What a session keeps of its log by entry, and of its calls. */
-const emptyKept = () => ({
+/** A session's caches of log entries, and its notes about recent calls. */
+const emptyCaches = () => ({
   /** Decoded messages by entry: the same object from call to call, so that nothing is counted twice. */
   messages: new Map<number, Message>(),
   rules: new Map<number, Pin>(),
@@ -64,10 +64,10 @@ const emptyKept = () => ({
 
 /** A session's state in this process. All of it can be rebuilt from the log; it is changed only under its lock. */
 export type Live = Pick<Shared, "store" | "queue" | "options" | "spending" | "stacks"> &
-  Readonly<ReturnType<typeof emptyKept>> & {
+  Readonly<ReturnType<typeof emptyCaches>> & {
     readonly id: string
     owner: MemoryOwner
-    /** Who begins the session, where somebody said so. */
+    /** The program that creates the session, if known. */
     caller?: Caller
     memory: Memory
     readonly journal: Journal
@@ -75,13 +75,13 @@ export type Live = Pick<Shared, "store" | "queue" | "options" | "spending" | "st
     readonly emit: (event: NewEvent) => void
     readonly redact: <Data>(data: Data) => Data
     readonly newId: () => string
-    /** Run something after the call, under the lock; errors are reported and break nothing. */
+    /** Runs something after the call, under the lock; errors are reported and break nothing. */
     readonly later: (work: string, act: () => Promise<void>) => void
-    /** Run something long without the lock; it takes the lock itself where it changes the session. */
+    /** Runs something long without the lock; it takes the lock itself where it changes the session. */
     readonly beside: (work: string, act: () => Promise<void>) => void
     readonly meterFor: (model: string | undefined, format: Format) => Meter
     readonly shared: SharedRules
-    /** The user's rules in the conversations that this one is part of. */
+    /** Reads the user's rules in the conversations that this one is part of. */
     inherited: () => Promise<readonly Pin[]>
     /** The shared rules of this session, as last read. */
     sharedPins: readonly Pin[]
@@ -92,9 +92,9 @@ export type Live = Pick<Shared, "store" | "queue" | "options" | "spending" | "st
     at: number
     /** The end of the log when `at` was read: later entries were written by others. */
     seen: number
-    /** Whether `at` was read from the log. */
+    /** True if `at` was read from the log. */
     opened: boolean
-    /** Whether the infrastructure and the model calibrations were read from the log. */
+    /** True if the infrastructure and the model calibrations were read from the log. */
     learned: boolean
     /** The session was deleted: nothing is written any more. */
     removed: boolean
@@ -131,18 +131,18 @@ export type Live = Pick<Shared, "store" | "queue" | "options" | "spending" | "st
     undoneAt?: number
   }
 
-/** What a session's own model has been asked for its summaries, and what that took. */
+/** The number and token usage of summary requests to a session's own model. */
 export type SummarySpending = {
-  /** What the one that is due, or was asked for last, takes by our count: nearly all of it is in the provider's cache. */
+  /** Tokens of the one that is due, or was requested last, by our count; nearly all are in the provider's cache. */
   readonly expectedTokens?: number
   readonly asked: number
-  /** As the provider reported it, all of them together. */
+  /** The sum of what the provider reported. */
   readonly inputTokens: number
   readonly cacheReadTokens: number
   readonly outputTokens: number
 }
 
-/** A summary that is due: its request goes on from the one that was sent last. */
+/** A summary that is due: its request continues the one that was sent last. */
 export type SummaryDue = {
   readonly key: string
   readonly format: Format
@@ -154,8 +154,8 @@ export type SummaryDue = {
 
 const noSpending: SummarySpending = { asked: 0, inputTokens: 0, cacheReadTokens: 0, outputTokens: 0 }
 
-/** Limit on entries in memory while the store is unavailable: a long day's work of one agent. */
-const usualUnsaved = 10_000
+/** Default limit on entries in memory while the store is unavailable: a long day's work of one agent. */
+const defaultUnsaved = 10_000
 /** Number of recent usage reports used to calibrate token counts. */
 const usageReports = 8
 
@@ -194,14 +194,14 @@ export function openLive(shared: Shared, id: string, owner: MemoryOwner): Live {
       now: options.now ?? Date.now,
       opening,
       redact,
-      maxUnsaved: options.unsavedEntries ?? usualUnsaved,
+      maxUnsaved: options.unsavedEntries ?? defaultUnsaved,
       follows: () => live.client === undefined,
       onMoved: (places) => onEntriesMoved(live, places),
     }),
     shared: shared.rules,
     inherited: async () => [],
     sharedPins: [],
-    ...emptyKept(),
+    ...emptyCaches(),
     at: 0,
     seen: 0,
     opened: false,
@@ -217,7 +217,7 @@ export function openLive(shared: Shared, id: string, owner: MemoryOwner): Live {
   return live
 }
 
-/** Set the owner of a session that was opened without one. */
+/** Sets the owner of a session that was opened without one. */
 export function setOwner(shared: Shared, live: Live, owner: MemoryOwner): void {
   if (live.owner.tenant === owner.tenant && live.owner.agent === owner.agent) return
   live.owner = owner
@@ -231,7 +231,7 @@ export const redactorOf = ({ redact = [] }: HoldfastOptions): Live["redact"] =>
     ),
   )
 
-/** Entries got new sequence numbers: update references, and drop caches that used the old ones. */
+/** Updates references after entries got new sequence numbers, and drops caches that used the old ones. */
 function onEntriesMoved(live: Live, places: ReadonlyMap<number, number>): void {
   const outline = live.journal.outline()
   const at = places.get(live.at) ?? live.at
@@ -249,13 +249,13 @@ function onEntriesMoved(live: Live, places: ReadonlyMap<number, number>): void {
   live.moves += 1
 }
 
-/** Read the session's state from the log: its current message, infrastructure, and model calibrations. */
+/** Reads the session's state from the log: its current message, infrastructure, and model calibrations. */
 export async function loadSession(live: Live): Promise<void> {
   await live.journal.refresh()
   const outline = live.journal.outline()
   // A client that sends its whole history may have continued in another process.
   const isElsewhere = live.client !== undefined && outline.tip() !== live.seen
-  live.at = isElsewhere ? outline.tip() : placeToGoOn(live, outline)
+  live.at = isElsewhere ? outline.tip() : nextParent(live, outline)
   live.seen = outline.tip()
   if (live.learned) return
   const stack = outline.ofType("stack-seen").at(-1)
@@ -276,13 +276,13 @@ export async function loadSession(live: Live): Promise<void> {
 }
 
 /** The parent of the next message: the one that the client returned to, or what others appended to it meanwhile. */
-export function placeToGoOn({ at, seen, opened }: Live, outline: Outline): number {
+export function nextParent({ at, seen, opened }: Live, outline: Outline): number {
   const tip = outline.tip()
   const isKnown = opened && (at === 0 || outline.node(at) !== undefined)
   return isKnown && (tip === seen || outline.path(tip, at) === undefined) ? at : tip
 }
 
-/** Learn from a usage report: how far our token count was off, and how long the response was. */
+/** Learns from a usage report: how far our token count was off, and how long the response was. */
 export function learnFromUsage(
   { calibrations, answers }: Live,
   { model, estimatedTokens, usage }: Extract<EntryBody, { type: "usage-reported" }>,

@@ -28,19 +28,19 @@ export type MemoryOptions = Partial<MemoryLimits> & {
   readonly retrieve?: { readonly budgetTokens: number; readonly trustedOnly?: boolean }
 }
 
-/** Whose words are searched for standing rules. Rules that someone pins hold in any case. */
+/** The sources that are searched for standing rules. Pinned rules always hold. */
 export type FindFrom = "user" | "instructions" | "all" | "off"
 
 type RulesOptions = {
-  /** All unless given. */
+  /** `all` by default. */
   readonly find?: FindFrom
 }
 
-/** A guard of sessions, and what becomes of policies that are made from the rules of a session. */
+/** A guard of sessions, and the mode of policies that are made from the rules of a session. */
 type SessionGuard = Partial<Guarding> & {
   /**
-   * Rules that the guard can judge, found or pinned, as policies for the session that they hold in: `observe` writes down what they would
-   * have decided, `ask` has a person asked, `enforce` refuses. `observe` unless given.
+   * The mode of policies made from a session's rules, found or pinned, as far as they compile: `observe` logs what they would have decided,
+   * `ask` asks a person, `enforce` denies. `observe` by default.
    */
   readonly fromRules?: FromRules
 }
@@ -144,19 +144,19 @@ function checkHoldfastNames(options: HoldfastOptions): void {
   if (options.rules !== undefined) checkOptionNames(options.rules, rulesNames, owner, "rules")
 }
 
-/** Refuse what is not a whole number, or less than the least that is said beside its name. */
+/** Refuses a value that is not a whole number, or is less than the minimum given for its name. */
 export function checkNumbers(values: object, least: Readonly<Record<string, number>>, within = ""): void {
   for (const [name, value] of Object.entries(values))
     if (value !== undefined && least[name] !== undefined && !(Number.isSafeInteger(value) && value >= least[name]))
       refuseValue(`${within}${name}`, `a whole number, at least ${least[name]}`, value)
 }
 
-const leastOfHoldfast = { maxWaitMs: 0, summarizerMs: 0, speculations: 0, openSessions: 0, unsavedEntries: 0 }
+const minOfHoldfast = { maxWaitMs: 0, summarizerMs: 0, speculations: 0, openSessions: 0, unsavedEntries: 0 }
 
-/** Refuse invalid options, before anything is opened. */
+/** Refuses invalid options, before anything is opened. */
 export function checkHoldfastOptions(options: HoldfastOptions): void {
   checkHoldfastNames(options)
-  checkNumbers(options, leastOfHoldfast)
+  checkNumbers(options, minOfHoldfast)
   checkOptions({ ...options, format: options.format ?? "openai-chat" })
   checkNumbers(options.memory ?? {}, { sessionRowsPerDay: 0, agentRowsPerDay: 0 }, "memory.")
   if (options.agent !== undefined && (typeof options.agent !== "string" || options.agent === ""))
@@ -191,7 +191,7 @@ export type SessionOwner = {
   readonly tenant?: string
   readonly agent?: string
   readonly within?: string | readonly string[]
-  /** Who calls; kept with the session where this call begins it. */
+  /** The calling program; stored with the session if this call creates it. */
   readonly caller?: Caller
 }
 
@@ -205,7 +205,7 @@ export function checkSessionOwner(owner: SessionOwner): void {
   if (agent !== undefined) checkName("agent", agent)
 }
 
-/** Check a session id: readable characters that fit into a database column and a URL. */
+/** Refuses an invalid session id. An id has readable characters that fit into a database column and a URL. */
 export function checkSessionId(id: unknown): asserts id is string {
   if (typeof id !== "string" || !/^[\x21-\x7e\u00a0-\ud7ff]{1,200}$/.test(id))
     refuseValue("session", "a name of 1 to 200 characters without blanks", id)

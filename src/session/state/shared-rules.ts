@@ -17,7 +17,7 @@ type SharedRulesOptions = {
 
 /** How long a read of the shared log stays valid: a rule for many sessions need not apply within the same second. */
 const freshMs = 1000
-/** Limit on pending entries: far more than anyone pins by hand while the store is unavailable. */
+/** Limit on entries in memory while the store is unavailable: far more than anyone pins by hand. */
 const maxUnsaved = 1000
 
 /**
@@ -41,7 +41,7 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions) {
   // Many sessions call this concurrently.
   const lock = createLock()
 
-  /** Write pending entries, if the store is available again. */
+  /** Writes pending entries, if the store is available again. */
   const save = async (): Promise<void> => {
     if (!journal.isDurable()) await journal.commit(() => [])
   }
@@ -64,7 +64,7 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions) {
   }
   return {
     read: (owner: MemoryOwner): Promise<readonly Pin[]> => lock(() => read(owner)),
-    /** Read the rules if they were never read; throws a Problem if that fails. */
+    /** Reads the rules if they were never read; throws a Problem if that fails. */
     require: (): Promise<void> => lock(async () => (journal.isKnown() ? undefined : journal.refresh())),
     isGone: (id: string): boolean => {
       const seq = seqOfShared(id)
@@ -76,7 +76,7 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions) {
         const made = entries.find((entry) => entry.body.type === "rule-pinned")
         return sharedPin(made?.seq ?? 0, body)
       }),
-    /** Returns false for a rule that is not of this tenant, or not in force for this agent. */
+    /** Returns false for a rule that does not belong to this tenant, or does not apply to this agent, or was withdrawn already. */
     unpin: (id: string, owner: MemoryOwner): Promise<boolean> =>
       lock(async () => {
         const pin = seqOfShared(id)

@@ -8,33 +8,33 @@ import { hashEntry, spendingLog } from "../../store/reserved-log.ts"
 import { type Head, type MemoryOwner, noHead, type Store, type StoredEntry } from "../../store/store.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 
-/** A tool call that was let through and spends money, in hundredths of the currency; of an answer that has an id, with both ids. */
+/** An allowed tool call that spends money, in hundredths of the currency, with its id and that of its response, if the response has one. */
 type Purchase = Spender & { readonly minor: number; readonly response?: string; readonly call?: string }
 
-/** A call of an answer that has an id. `isRead`: the answer was given before and is read again; ids of new ones may repeat. */
+/** A call of a response that has an id. `isRead`: a response that was delivered before is read again; ids of new ones may repeat. */
 export type CallOfResponse = Required<Pick<Purchase, "response" | "call">> & { readonly isRead: boolean }
 
-/** Who is about to spend. */
+/** The tenant, agent and session that spend. */
 export type Spender = MemoryOwner & {
-  /** The names of the session; none for a request outside any. */
+  /** The names of the session; empty for a request outside any session. */
   readonly sessions: readonly string[]
   /** The session whose log has it; missing if the request bypassed its session. */
   readonly session?: string
 }
 
-/** What was spent before as policies ask for it, and in the session by what its own log does not have: other agents, bypassed requests. */
-export type Sums = { readonly by: SpentBy; readonly besideMinor: number }
+/** What was spent before: by agent and tenant, as policies read it, and in the session beyond what its own log has, as by other agents. */
+export type SpendingSums = { readonly by: SpentBy; readonly besideMinor: number }
 
 export type Spending = ReturnType<typeof createSpending>
 
-/** Entries read at a time. */
+/** Number of entries read at a time. */
 const batchEntries = 5_000
-/** Attempts to add, each repeated because another process added something meanwhile. This often in a row is a fault. */
+/** Limit on attempts to add, repeated if another process added something meanwhile. This often in a row it is a fault. */
 const maxRaces = 32
 const dayMs = 24 * 60 * 60 * 1000
 const dayOf = (atMs: number): number => Math.floor(atMs / dayMs)
 
-/** Purchases added up, by everything that a limit may be about; those of a response by that as well. */
+/** Sums of purchases, by everything that a limit may apply to; also for each response, so that one can be left out. */
 function createAccounts() {
   const sums = new Map<string, number>()
   const counted = new Set<string>()
@@ -60,7 +60,7 @@ function createAccounts() {
       if (session !== undefined) count("log", tenant, session)
       if (response !== undefined && call !== undefined) counted.add(callOf(spender, { response, call }))
     },
-    sums: (spender: Spender, atMs: number, except?: string): Sums => {
+    sums: (spender: Spender, atMs: number, except?: string): SpendingSums => {
       const { tenant, agent, session } = spender
       const inSession = keysOf(spender).reduce((most, key) => Math.max(most, sum(except, "session", ...key)), 0)
       return {
@@ -83,7 +83,7 @@ function createAccounts() {
   }
 }
 
-/** What sessions of all agents and tenants spend, in a log that every process on the store adds to. */
+/** Creates the account of what sessions of all agents and tenants spend, in a log that every process on the store adds to. */
 export function createSpending({ store, now }: { readonly store: Store; readonly now: () => number }) {
   let head: Head = noHead
   const accounts = createAccounts()
@@ -106,27 +106,32 @@ export function createSpending({ store, now }: { readonly store: Store; readonly
       if (read.length === 0) break
     }
   }
-  const known = (spender: Spender, except?: string): Sums => accounts.sums(spender, now(), except)
+  const known = (spender: Spender, except?: string): SpendingSums => accounts.sums(spender, now(), except)
   const entryOf = (purchase: Purchase): StoredEntry => {
     const entry = { seq: head.seq + 1, type: "money-spent", atMs: now(), body: JSON.stringify(purchase) }
     return { ...entry, hash: hashEntry(head.hash, entry) }
   }
   const lock = createLock()
   return {
-    /** As last read. */
+    /** The sums as last read. */
     known,
-    /** Was the call counted, as last read? */
+    /** True if the call was counted, as last read. */
     has: accounts.has,
-    /** What the session's own log has of that response, as last read. */
+    /** What the session's own log has for that response, as last read. */
     inLog: accounts.inLog,
-    /** Throws a Problem if the store cannot be read. What the calls of the response `except` spent is left out. */
-    read: (spender: Spender, except?: string): Promise<Sums> =>
+    /** Reads the current sums, without the calls of the response `except`. Throws a Problem if the store cannot be read. */
+    read: (spender: Spender, except?: string): Promise<SpendingSums> =>
       lock(async () => {
         await refresh()
         return known(spender, except)
       }),
-    /** Add a purchase, if `isAllowed` of what others have spent by now. A call of a response that is read again counts once. */
-    add: (spender: Spender, minor: number, isAllowed: (sums: Sums) => boolean, of?: CallOfResponse): Promise<boolean> =>
+    /** Adds a purchase and returns true, if `isAllowed` for the current sums. A call of a response that is read again counts once. */
+    add: (
+      spender: Spender,
+      minor: number,
+      isAllowed: (sums: SpendingSums) => boolean,
+      of?: CallOfResponse,
+    ): Promise<boolean> =>
       lock(async () => {
         for (let race = 0; race < maxRaces; race++) {
           await refresh()
@@ -144,7 +149,7 @@ export function createSpending({ store, now }: { readonly store: Store; readonly
   }
 }
 
-/** Requests outside any session have one account for each agent: nobody gets a limit of their own by leaving the name out. */
+/** The account keys of a spender. Requests outside any session share one account per agent: leaving out the name gives no extra limit. */
 const keysOf = ({ tenant, agent, sessions }: Spender): readonly (readonly string[])[] =>
   sessions.length === 0 ? [[tenant, "", agent]] : [...new Set(sessions)].map((session) => [tenant, session])
 
@@ -169,14 +174,14 @@ function readPurchase(seq: number, body: string): Purchase {
   }
 }
 
-/** Does any policy that is enforced depend on what was spent before: in the session, or beyond it? */
+/** Returns whether an enforced policy depends on what was spent before: in the session, or beyond it. */
 export function asksSpent({ policies }: Guard): { readonly inSession: boolean; readonly beyond: boolean } {
   const asks = (name: (typeof spentNames)[number]): boolean =>
     policies.some((policy) => policy.mode === "enforce" && policy.asks.has(name))
   return { inSession: asks("spent"), beyond: spentNames.some((name) => name !== "spent" && asks(name)) }
 }
 
-/** A guard that can be asked again about a call that it has judged, by what was spent until then. */
+/** Wraps a guard so that a call that it has judged can be judged again, with what was spent until then. */
 export function createRejudging(guard: Guard) {
   const calls = new WeakMap<Verdict, Parameters<Guard["judge"]>[0]>()
   const judge: Guard["judge"] = (call, circumstances) => {
@@ -193,14 +198,14 @@ export function createRejudging(guard: Guard) {
   }
 }
 
-/** What is thrown where others spent so much meanwhile that a call which was allowed is so no more: the client has to ask again. */
+/** The error if others spent so much meanwhile that a call is no longer allowed: the client has to ask again. */
 export const spentMeanwhile = (): HoldfastError =>
   new HoldfastError({
     code: "call-withheld",
     why: "the limit on spending was reached by another session meanwhile; ask again",
   })
 
-/** Hears of each call that was judged, and of which response it is, if that has an id. */
+/** Called for each judged call, with the id of its response if that has one. */
 export type OnJudged = (judged: JudgedCall, response?: string) => Promise<void>
 
 export const callOfResponse = (
@@ -210,7 +215,10 @@ export const callOfResponse = (
 ): CallOfResponse | undefined =>
   response === undefined || callId === "" ? undefined : { response, call: callId, isRead: response === stored }
 
-/** The guard of calls outside any session: `stored` is the id of a response that was given before. What they spend counts for their agent, their tenant, and the session that they name. */
+/**
+ * The guard for calls outside any session. What they spend counts for their agent, their tenant, and the session that they name. `stored`
+ * is the id of a response that was delivered before.
+ */
 export async function guardOutside(
   spending: Spending,
   spender: Spender,
@@ -219,7 +227,7 @@ export async function guardOutside(
 ): Promise<Guarding & { readonly onJudged: OnJudged }> {
   const asks = asksSpent(guarding.guard)
   if (!asks.inSession && !asks.beyond) return { ...guarding, onJudged: async () => {} }
-  const circumstancesOf = ({ by, besideMinor }: Sums): Circumstances => ({
+  const circumstancesOf = ({ by, besideMinor }: SpendingSums): Circumstances => ({
     ...guarding.circumstances,
     spentMinor: besideMinor,
     spentByMinor: by,
@@ -228,7 +236,7 @@ export async function guardOutside(
   const onJudged: OnJudged = async (judged, response) => {
     const minor = spentWith([judged])
     if (minor === 0) return
-    const isStillAllowed = (sums: Sums): boolean => isAllowed(judged, circumstancesOf(sums))
+    const isStillAllowed = (sums: SpendingSums): boolean => isAllowed(judged, circumstancesOf(sums))
     if (!(await spending.add(spender, minor, isStillAllowed, callOfResponse(judged, response, stored))))
       throw spentMeanwhile()
   }
