@@ -5,7 +5,7 @@ import { entriesOf } from "../../message/present.ts"
 import lists from "./vocabulary.json" with { type: "json" }
 
 /**
- * The words that rules are read namesWith, from `vocabulary.json`, as patterns that match them whole: as listed, or in all their regular forms.
+ * The words that rules are read by, from `vocabulary.json`, as patterns that match them whole: as listed, or in all their regular forms.
  */
 
 /** Matches any of the words as whole words. */

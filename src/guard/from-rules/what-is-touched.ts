@@ -120,11 +120,11 @@ export function productionData(rule: Rule): FamilyReading {
     )
   const isNamed = (part: RulePart): boolean =>
     wordsOf("production").test(nameIn(part)) || wordsOf("likelyProduction").test(nameIn(part))
-  const namedPaths = parts.filter(isNamed)
-  if (namedPaths.length === 0) return onlyTests(rule)
+  const named = parts.filter(isNamed)
+  if (named.length === 0) return onlyTests(rule)
   if (rule.values.commands.length > 0) return undefined
   const isReading = anyWord("read|reading|query|select|look")
-  const excepts = parts.some((part) => part.excepts || (part.permits && namedPaths.includes(part)))
+  const excepts = parts.some((part) => part.excepts || (part.permits && named.includes(part)))
   if (excepts && !parts.some((part) => part.permits && isReading.test(part.plain))) return twoThings
   if (wordsOf("readOnly").test(plain)) return policyReading(rule, { template: "no-production-writes" }, sure)
   const bound = parts.filter(
@@ -133,14 +133,14 @@ export function productionData(rule: Rule): FamilyReading {
       !part.explains &&
       (isNamed(part) ||
         grammar("pointsBack").test(part.plain) ||
-        parts.indexOf(part) > parts.indexOf(namedPaths[0] ?? part)),
+        parts.indexOf(part) > parts.indexOf(named[0] ?? part)),
   )
   if (bound.length === 0 && !rule.asks) return undefined
-  // "You may write anywhere, just not to prod": the forbidden act is namedPaths in the part that permits.
+  // "You may write anywhere, just not to prod": the forbidden act is named in the part that permits.
   const allowed = parts.filter((part) => part.permits && bound.every(({ plain }) => /^(?:just )?not to /u.test(plain)))
   const text = bound.length === 0 ? rule.words : markedIn([...allowed, ...bound])
   const confidence =
-    bound.every(({ isDirect }) => isDirect) && namedPaths.every(({ plain }) => wordsOf("production").test(plain))
+    bound.every(({ isDirect }) => isDirect) && named.every(({ plain }) => wordsOf("production").test(plain))
       ? sure
       : broad
   if (anyForm("alter").test(text)) return policyReading(rule, { template: "no-production-writes" }, confidence)
@@ -162,9 +162,9 @@ function onlyTests(rule: Rule): FamilyReading {
 }
 
 export function securityControls(rule: Rule): FamilyReading {
-  const namedPaths = namedIn(controls, rule.plain)
+  const named = namedIn(controls, rule.plain)
   const isAll = wordsOf("allControls").test(rule.plain)
-  if (namedPaths.names.length === 0 && !isAll) return undefined
+  if (named.names.length === 0 && !isAll) return undefined
   const isNamed = (plain: string): boolean =>
     namedIn(controls, plain).names.length > 0 || wordsOf("allControls").test(plain) || grammar("pointsBack").test(plain)
   const off = forbiddenParts(rule).filter(
@@ -182,11 +182,10 @@ export function securityControls(rule: Rule): FamilyReading {
     )
   )
     return twoThings
-  const isSure =
-    (isAll || namedPaths.isSure) && (on.length > 0 || off.some(({ plain }) => wordsOf("turnedOff").test(plain)))
+  const isSure = (isAll || named.isSure) && (on.length > 0 || off.some(({ plain }) => wordsOf("turnedOff").test(plain)))
   return policyReading(
     rule,
-    { template: "keep-security-controls", ...(isAll ? {} : { controls: namedPaths.names }) },
+    { template: "keep-security-controls", ...(isAll ? {} : { controls: named.names }) },
     isSure ? sure : broad,
   )
 }

@@ -235,7 +235,7 @@ export function channels(rule: Rule): FamilyReading {
   )
 }
 
-/** Makes a policy that sends texts on onOnePerson subject to their channel. */
+/** Makes a policy that sends texts on one subject to their channel. */
 function routing(stand: ValueStanding, about: string, known: readonly LazyPattern[]): FamilyReading {
   const chatRooms = stand.values.filter((medium) => medium.startsWith("#")).length
   if (chatRooms > 0 && chatRooms < stand.values.length) return twoThings
