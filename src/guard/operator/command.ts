@@ -45,7 +45,7 @@ export const inputOf = (name: string, policy: string | TemplateUse): PolicyInput
 /** A public key that verifies commands. */
 export type PublicKey = {
   readonly fingerprint: string
-  /** Did its private half sign exactly these bytes? */
+  /** True if its private half signed exactly these bytes. */
   readonly verifies: (signed: Uint8Array, signature: Uint8Array) => boolean
 }
 
@@ -170,7 +170,7 @@ const hasOnly = (fields: Fields, names: readonly string[]): boolean =>
 
 const optional = (value: unknown, is: (value: unknown) => boolean): boolean => value === undefined || is(value)
 
-/** Is it a policy by size and outer shape? The guard checks whether it parses. */
+/** True if the size and outer shape are those of a policy; the guard checks whether it parses. */
 function isPolicy(value: unknown): boolean {
   if (typeof value === "string") return isText(value, maxPolicyLength)
   return isTemplateUse(value) && JSON.stringify(value).length <= maxPolicyLength
@@ -194,7 +194,7 @@ const shapes: { readonly [Type in OperatorCommand["type"]]: (fields: Fields) => 
 const isType = (type: unknown): type is OperatorCommand["type"] =>
   typeof type === "string" && Object.hasOwn(shapes, type)
 
-/** Is every field of a command valid? A command with extra fields is invalid. */
+/** True if every field of a command is valid. A command with extra fields is invalid. */
 export const isCommand = (value: unknown): value is OperatorCommand =>
   isObject(value) && isType(value.type) && shapes[value.type](value)
 
@@ -251,7 +251,7 @@ export function readSignedCommand(text: string): SignedCommand | undefined {
 const shape = /^hf1\.([0-9a-f]{32})\.([\w-]+)\.([\w-]{86})$/
 const signatureBytes = 64
 
-/** Did this key sign exactly this command? */
+/** True if this key signed exactly this command. */
 export const isSignedBy = ({ signed, signature }: SignedCommand, key: PublicKey): boolean =>
   key.verifies(signed, signature)
 

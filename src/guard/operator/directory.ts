@@ -55,7 +55,7 @@ type ListedFile = { readonly name: string; readonly stamp: string }
 /** The folders of keys; a key in a deeper one is trusted less. */
 const keyFolders = ["keys", "keys/retired", "keys/revoked"] as const
 
-const isLeftAlone = (name: string): boolean => /^\.|^readme|\.example$/i.test(name)
+const isIgnored = (name: string): boolean => /^\.|^readme|\.example$/i.test(name)
 
 /** All relevant files of the directory, by name. A missing or suddenly empty directory is a fault. */
 async function listFiles(directory: string): Promise<readonly ListedFile[]> {
@@ -78,7 +78,7 @@ async function namesIn(folder: string, label: string, folders: readonly string[]
   const names = await readdir(folder).catch((error: unknown) => {
     throw faultIn(label === "." ? folder : label, undefined, absence(error))
   })
-  const wanted = names.filter((name) => !isLeftAlone(name))
+  const wanted = names.filter((name) => !isIgnored(name))
   const known = label === "." ? endings : /\.pub$/
   const stranger = wanted.find((name) => !known.test(name) && !folders.includes(name))
   const kinds = label === "." ? ".md, .txt, .cedar or .json, or the folder keys" : ".pub, a public key"
@@ -172,7 +172,7 @@ const usualSettleMs = 80
 /** Limit on attempts: after half a second the old content stays until the next check. */
 const maxTries = 6
 
-/** Does nothing exist at this path? */
+/** True if nothing exists at this path. */
 export async function isAbsent(directory: string): Promise<boolean> {
   return stat(directory).then(
     () => false,
@@ -180,7 +180,7 @@ export async function isAbsent(directory: string): Promise<boolean> {
   )
 }
 
-/** Can the names in this folder be read? */
+/** True if the names in this folder can be read. */
 export async function isListable(directory: string): Promise<boolean> {
   return readdir(directory).then(
     () => true,

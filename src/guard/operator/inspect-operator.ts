@@ -5,11 +5,11 @@ import { type AuditBody, type AuditEntry, type AuditLog, openAuditLog } from "./
 import type { OperatorCommand } from "./command.ts"
 import {
   type AcceptedCommand,
+  applyLines,
+  combineSources,
   emptyLog,
-  gatherSayings,
   type LogState,
   standingAt,
-  takeLines,
 } from "./commands-in-force.ts"
 import { type KeyRing, makeKeyRing, noDirectory, readDirectory } from "./directory.ts"
 import type { Standing } from "./rule-file.ts"
@@ -38,7 +38,7 @@ export async function inspectOperator({
     store === undefined
       ? { entries: [], state: emptyLog }
       : await readWholeLog(openAuditLog(store), { keys, state: emptyLog })
-  const { standing } = standingAt(gatherSayings(content, state, keys), now())
+  const { standing } = standingAt(combineSources(content, state, keys), now())
   return { standing, keys, log: state, lines: auditLines(entries, state) }
 }
 
@@ -53,10 +53,10 @@ export type AcceptedLine = Place & {
   readonly command: OperatorCommand
 }
 
-type OtherLine<Body> = Body extends { readonly type: "command-accepted" } ? never : Place & Omit<Body, "by">
+type UnsignedLine<Body> = Body extends { readonly type: "command-accepted" } ? never : Place & Omit<Body, "by">
 
 /** A line of the audit log, for display. */
-export type AuditLine = AcceptedLine | OtherLine<AuditBody>
+export type AuditLine = AcceptedLine | UnsignedLine<AuditBody>
 
 export function acceptedLine({ number, atMs, hash, key, payload }: AcceptedCommand): AcceptedLine {
   const { sequence, issuedAtMs, command } = payload
@@ -86,5 +86,5 @@ export async function readWholeLog(
     const reason = `line ${seq} is missing or is not what it was`
     throw new HoldfastError({ code: "store-corrupt", store: "audit log", session: operatorLog, reason })
   }
-  return { entries, state: takeLines(emptyLog, entries, keys) }
+  return { entries, state: applyLines(emptyLog, entries, keys) }
 }

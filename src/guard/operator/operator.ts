@@ -9,13 +9,13 @@ import type { Head, Range, Store } from "../../store/store.ts"
 import { openAuditLog } from "./audit-log.ts"
 import {
   announce,
+  applyDirectory,
+  checkDirectory,
   createChannel,
   findMissing,
-  lookAtDirectory,
   type OperatorChannel,
   readLog,
   standingNow,
-  takeDirectory,
   writeDirectory,
   writeLine,
   writeRefusals,
@@ -190,7 +190,7 @@ async function openDirectory(
   const { directory } = channel
   if (directory === undefined) return undefined
   try {
-    takeDirectory(channel, await readSettled(directory, 0))
+    applyDirectory(channel, await readSettled(directory, 0))
     return undefined
   } catch (error) {
     const mayGoOn = directoryIs !== "required" && (await isListable(directory)) === false
@@ -215,7 +215,7 @@ const wrongAudience = (expected: string, found: string): HoldfastError =>
 /** Check everything again. A problem is reported once and changes nothing: the agent continues under the previous rules. */
 async function refreshChannel(channel: OperatorChannel): Promise<Standing> {
   try {
-    await lookAtDirectory(channel, channel.missing !== undefined)
+    await checkDirectory(channel, channel.missing !== undefined)
     if (channel.missing === undefined) await readLog(channel)
     else channel.missing = await findMissing(channel)
     if (channel.missing !== undefined) return standingNow(channel)
@@ -235,13 +235,13 @@ async function refreshChannel(channel: OperatorChannel): Promise<Standing> {
 
 async function submit(channel: OperatorChannel, text: string): Promise<Accepted> {
   const sent = typeof text === "string" ? text.trim() : ""
-  await lookAtDirectory(channel)
+  await checkDirectory(channel)
   if (channel.missing !== undefined) throw new HoldfastError(channel.missing)
   await openLog(channel)
   const first = readGenuine(sent, channel.held.keys)
   if (isCommandRefusal(first)) return refuse(channel, first, sent)
   // A key that was just removed must not be accepted; while the directory is faulty, the removed keys are unknown.
-  await lookAtDirectory(channel, true)
+  await checkDirectory(channel, true)
   if (channel.rejection !== undefined) throw new HoldfastError(channel.rejection)
   await readLog(channel)
   let refusal: Refusal | undefined
