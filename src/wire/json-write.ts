@@ -7,13 +7,13 @@ export type Fields = Readonly<Record<string, Wire | undefined>>
 
 export const write = (value: unknown): Wire => wireText(JSON.stringify(value) ?? "null")
 
-/** The same of a value that may be absent: as a field it is then left out. */
+/** The same for a value that may be absent, whose field is then omitted. */
 export const writeOptional = (value: unknown): Wire | undefined => (value === undefined ? undefined : write(value))
 
-/** A JSON array of values that are JSON text already. */
+/** Writes a JSON array of values that are JSON text already. */
 export const writeList = (items: readonly Wire[]): Wire => wireText(`[${items.join(",")}]`)
 
-/** A JSON object of fields that are JSON text already. */
+/** Writes a JSON object of fields that are JSON text already. */
 export function writeObject(fields: Fields): Wire {
   return overlay(undefined, fields)
 }
@@ -37,7 +37,7 @@ function differsPlainly(one: string, other: string): boolean {
     at += comparedAtOnce
   while (at < one.length && one[at] === other[at]) at++
   const written = one[at] === "\\" ? one[at + 1] : other[at] === "\\" ? other[at + 1] : undefined
-  // Only these escapes stand for characters that may also be written plainly.
+  // Only these escapes can represent characters that may also be written unescaped.
   return !isInEscape(one, at) && written !== "u" && written !== "/"
 }
 

@@ -2,7 +2,7 @@ import { HoldfastError } from "../message/errors.ts"
 import type { Format, Part, Span, Wire } from "../message/message.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 
-/** Larger bodies are refused before they are parsed: the largest that any model API takes is a third of it (Anthropic: 32 MB). */
+/** Maximum length of a body, refused before it is parsed: three times the largest that any model API takes (Anthropic: 32 MB). */
 export const maxBodyLength = 100_000_000
 
 /** Whether a malformed value is reported as an invalid request or an invalid response. */
@@ -30,7 +30,10 @@ export function* readJsonSteps(text: string, origin: Origin, most = unitsAtOnce)
   return { value: value === undefined ? parse(text) : value, source: { text, tape, origin }, at: 0 }
 }
 
-/** Is a text short enough to be parsed in one step? Throws a Problem for what is no text, or too long for any request. */
+/**
+ * True if a text is short enough to be parsed in one step. Throws a Problem for anything but text, and for a text too long for any
+ * request.
+ */
 function isShort(text: string, most: number): boolean {
   if (typeof text !== "string")
     throw new HoldfastError({ code: "json-invalid", offset: 0, reason: `it is ${typeof text}, not text` })
@@ -292,7 +295,7 @@ export function requireWire({ wire, type }: Part, format: Format): Wire {
   return wire
 }
 
-// Where the values of a text stand
+// Positions of the values of a text
 
 /** Characters scanned or parsed in one step: a few milliseconds. */
 export const unitsAtOnce = 500_000

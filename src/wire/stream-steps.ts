@@ -1,7 +1,7 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import type { Format, ModelResponse, StopReason, Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { noteRead } from "./codec.ts"
+import { markAsRead } from "./codec.ts"
 import { codecOf, streamCodecs } from "./codecs.ts"
 import { readJson, requireObject } from "./json.ts"
 import type { SseEvent } from "./sse.ts"
@@ -303,7 +303,7 @@ export function collectEnd({ format, open, ended, stop, usage, ...state }: Colle
   const { start, end } = state
   const said = { stop: stop ?? "other", ...present({ usage }) }
   const answer = streamCodecs[format].assemble({ parts, others, ...said, ...present({ start, end }) })
-  for (const message of answer.messages) noteRead(message.parts)
+  for (const message of answer.messages) markAsRead(message.parts)
   return { ...answer, ...said, ...present({ id: start?.id, model: start?.model }) }
 }
 
