@@ -93,7 +93,7 @@ function readDelta(reading: EventReading, delta: Json): void {
   if (hasMore(delta, knownFields)) reading.say({ type: "other" })
 }
 
-/** Whether any field outside `known` has content. */
+/** True if any field outside `known` has content. */
 function hasMore(json: Json, known: ReadonlySet<string>): boolean {
   const isEmpty = (value: unknown) => value === null || value === "" || (Array.isArray(value) && value.length === 0)
   return isObject(json.value) && Object.entries(json.value).some(([name, value]) => !known.has(name) && !isEmpty(value))

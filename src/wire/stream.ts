@@ -76,17 +76,17 @@ export function writtenPart(state: EncodeState, event: StreamEvent): WrittenPart
   return index === undefined ? undefined : state.open.get(index)
 }
 
-/** The JSON that an event was read from; nothing for an event of our own. */
+/** Returns the JSON that an event was read from; undefined for an event of our own. */
 export const wireJson = (event: StreamEvent | undefined): Json | undefined =>
   event?.wire === undefined ? undefined : readJson(event.wire.sse.data, "response")
 
-/** The type and the words of an error of our own, or of the upstream's as it came. */
+/** The type and message of an error: the upstream's as it came, or our own. */
 export const errorNames = (problem: Problem, ours: string): { readonly type: string; readonly message: string } =>
   problem.code === "upstream-error"
     ? { type: problem.type, message: problem.message }
     : { type: ours, message: describe(problem).sentence }
 
-/** Does an event become a chunk, in the formats that stream chunks of one answer? No chunk ends a part, and a response starts once. */
+/** True if an event becomes a chunk, in formats that stream chunks of one response. No chunk ends a part, and a response starts once. */
 export function hasChunk(state: EncodeState, event: StreamEvent): boolean {
   if (event.type === "part-end") return false
   if (event.type === "response-start") return event === state.start
