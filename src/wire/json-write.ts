@@ -62,7 +62,7 @@ type Member = { readonly name: string; readonly start: number; readonly valueSta
 let longObjects: readonly { readonly text: string; readonly members: readonly Member[] }[] = []
 const maxLongUnits = 16_000_000
 
-/** Find the members of a long object in steps, before `overlay` is called on it. Short objects need no preparation. */
+/** Finds the members of a long object in steps, before `overlay` is called on it. Short objects need no preparation. */
 export function* layMembers(text: string): Steps<void> {
   if (text.length <= unitsAtOnce || longObjects.some((known) => known.text === text)) return
   const { tape } = yield* layTapeSteps(text, unitsAtOnce)
@@ -89,7 +89,7 @@ function membersOn(text: string, { starts, ends, next }: Tape): readonly Member[
 }
 
 /**
- * Write fields over the JSON object that was read. A field with the same value keeps its original text, a changed one is replaced in
+ * Writes fields over the JSON object that was read. A field with the same value keeps its original text, a changed one is replaced in
  * place, a new one is appended, and all other fields keep their text. If no field changes, the result is the same text.
  */
 export function overlay(wire: Wire | undefined, fields: Fields): Wire {

@@ -17,7 +17,7 @@ export type Json = {
   readonly key?: string | number
 }
 
-/** Parse a JSON text. Throws a Problem with the offset if it is invalid. */
+/** Parses a JSON text. Throws a Problem with the offset if it is invalid. */
 export const readJson = (text: string, origin: Origin): Json =>
   isShort(text, unitsAtOnce) ? readShort(text, origin) : runSteps(readJsonSteps(text, origin))
 
@@ -55,7 +55,7 @@ const jsonColon = /^[ \t\n\r]*:[ \t\n\r]*$/
 /** A text, the positions of its values, and how many characters are parsed in one step. */
 type LaidText = { readonly text: string; readonly tape: Tape; readonly most: number }
 
-/** Parse a text in pieces; undefined if it is not valid JSON. */
+/** Parses a text in pieces; undefined if it is not valid JSON. */
 function* parseSteps(laid: LaidText): Steps<unknown> {
   const { text, tape } = laid
   const { starts, ends } = tape
@@ -141,7 +141,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Parse text that may not be JSON, such as the arguments of an unfinished call; undefined if it is not, or nests too deep. */
+/** Parses text that may not be JSON, such as the arguments of an unfinished call; undefined if it is not, or nests too deep. */
 export function tryParse(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
@@ -370,7 +370,7 @@ const startLaying = (): Laying => ({
   isWhole: true,
 })
 
-/** Extend the tape to position `until` or a little behind it. Does not validate the JSON. */
+/** Extends the tape to position `until` or a little behind it. Does not validate the JSON. */
 function layUntil(text: string, laying: Laying, until: number): void {
   const { tape, open } = laying
   const { starts, ends, next } = tape
@@ -405,7 +405,7 @@ function layUntil(text: string, laying: Laying, until: number): void {
   laying.at = at
 }
 
-/** Continue in the newest value, a string, which may end behind `until`. */
+/** Continues in the newest value, a string, which may end behind `until`. */
 function endString(text: string, laying: Laying, from: number, until: number): number {
   const { ends, next } = laying.tape
   const end = endWithin(text, from, until)

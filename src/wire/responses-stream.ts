@@ -45,10 +45,7 @@ const readers: ReadonlyMap<string, (reading: EventReading, json: Json) => void> 
   ["response.reasoning_text.delta", (reading, json) => readDelta(reading, json, "reasoning-delta")],
   ["response.function_call_arguments.delta", (reading, json) => readDelta(reading, json, "input-delta")],
   ["response.custom_tool_call_input.delta", (reading, json) => readDelta(reading, json, "input-delta")],
-  [
-    "response.output_item.added",
-    (reading, json) => reading.open(keyOf(json), begun(requireObjectIn(json, "item"))),
-  ],
+  ["response.output_item.added", (reading, json) => reading.open(keyOf(json), begun(requireObjectIn(json, "item")))],
   ["response.output_item.done", readDone],
   ["response.completed", readEnd],
   ["response.incomplete", readEnd],

@@ -307,7 +307,7 @@ export function collectEnd({ format, open, ended, stop, usage, ...state }: Colle
   return { ...answer, ...said, ...present({ id: start?.id, model: start?.model }) }
 }
 
-/** Collect a whole stream, or the held events of one part. */
+/** Collects a whole stream, or the held events of one part. */
 export function collect(format: Format, events: Iterable<StreamEvent>): ModelResponse {
   let state = startCollect(format)
   for (const event of events) state = collectStep(state, event)

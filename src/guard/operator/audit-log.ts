@@ -115,7 +115,7 @@ const isBody = (value: unknown, type: string): value is AuditBody =>
   isText(value.by) &&
   Object.entries(shapes).some(([name, fits]) => name === type && fits(value))
 
-/** Parse a stored line; undefined if it is invalid. */
+/** Parses a stored line; undefined if it is invalid. */
 function readAuditBody(type: string, json: string): AuditBody | undefined {
   const value = tryParse(json)
   return isBody(value, type) ? value : undefined

@@ -93,7 +93,7 @@ export function standingNow(channel: OperatorChannel): Standing {
   return channel.dated.standing
 }
 
-/** Replace the state, if files and commands are consistent. */
+/** Replaces the state, if files and commands are consistent. */
 function replaceState(channel: OperatorChannel, next: Omit<OperatorState, "sayings">): void {
   const sayings = combineSources(next.content, next.state, next.keys, channel.held.sayings)
   channel.held = { ...next, sayings }
@@ -103,7 +103,7 @@ function replaceState(channel: OperatorChannel, next: Omit<OperatorState, "sayin
   channel.dated = dated.standing.version === standing.version ? { ...dated, standing } : dated
 }
 
-/** Tell listeners which rules were added and removed since the last time. */
+/** Tells listeners which rules were added and removed since the last time. */
 export function announce(channel: OperatorChannel): void {
   const before = channel.told
   const after = standingNow(channel)
@@ -122,7 +122,7 @@ export function announce(channel: OperatorChannel): void {
 /** Minimum interval between checks of the directory. */
 const lookEveryMs = 1000
 
-/** Check whether the directory changed, and use its new content. A faulty directory is reported, and changes nothing. */
+/** Checks whether the directory changed, and uses its new content. A faulty directory is reported, and changes nothing. */
 export async function checkDirectory(channel: OperatorChannel, force = false): Promise<void> {
   const { directory, held } = channel
   const nowMs = channel.now()
@@ -165,7 +165,7 @@ export async function findMissing(channel: OperatorChannel): Promise<Problem | u
   return { code: "policy-missing", directory, found }
 }
 
-/** Put a directory in force. */
+/** Puts a directory in force. */
 export function applyDirectory(channel: OperatorChannel, content: DirectoryContent): void {
   const keys = makeKeyRing([...content.keys, ...channel.given])
   replaceState(channel, { ...channel.held, content, keys })
@@ -178,13 +178,13 @@ function accept(channel: OperatorChannel): void {
   channel.rejection = undefined
 }
 
-/** Refuse an empty folder in place of the directory: this is a missing disk, not a change by the operator. */
+/** Refuses an empty folder in place of the directory: this is a missing disk, not a change by the operator. */
 function refuseReplaced(directory: string, before: DirectoryContent, after: DirectoryContent): void {
   if (before.files.length === 0 || after.files.length > 0 || before.identity === after.identity) return
   throw faultIn(directory, undefined, "was replaced by another folder, which is empty")
 }
 
-/** Read lines that any program wrote since. An invalid line is a Problem, and changes nothing. */
+/** Reads lines that any program wrote since. An invalid line is a Problem, and changes nothing. */
 export async function readLog(channel: OperatorChannel): Promise<void> {
   try {
     await readLines(channel)
@@ -221,7 +221,9 @@ function applyEntries(channel: OperatorChannel, entries: readonly AuditEntry[]):
 /** Limit on lost write races; more means that something is wrong with the store. */
 const maxTries = 100
 
-/** Write a line built from the current state, anew if another program was faster; not if `make` returns undefined. In force once stored. */
+/**
+ * Writes a line built from the current state, again if another program was faster; not if `make` returns undefined. In force once stored.
+ */
 export async function writeLine(
   channel: OperatorChannel,
   make: () => NewAuditBody | undefined,
@@ -241,7 +243,7 @@ export async function writeLine(
   throw new HoldfastError({ code: "store-unavailable", store: "audit log", reason })
 }
 
-/** Log the directory in force, if it differs from the last logged one. */
+/** Logs the directory in force, if it differs from the last logged one. */
 export async function writeDirectory(channel: OperatorChannel): Promise<void> {
   if (!channel.unwritten) return
   await writeLine(channel, () => {
@@ -256,7 +258,7 @@ export async function writeDirectory(channel: OperatorChannel): Promise<void> {
   channel.unwritten = false
 }
 
-/** Log refusals, within the rate limit. */
+/** Logs refusals, within the rate limit. */
 export async function writeRefusals(channel: OperatorChannel, whatever = false): Promise<void> {
   const due = channel.refusals.due(channel.now(), whatever)
   if (due === undefined) return

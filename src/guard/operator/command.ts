@@ -53,7 +53,7 @@ const refuse = (key: string, expected: string): never => {
   throw new HoldfastError({ code: "key-invalid", key, expected })
 }
 
-/** Parse a public key in PEM, or its SPKI in base64. Errors state the key's name and never quote the key. */
+/** Parses a public key in PEM, or its SPKI in base64. Errors state the key's name and never quote the key. */
 export function readPublicKey(text: string, name: string): PublicKey {
   if (typeof text !== "string" || text.length > maxKeyBytes) refuse(name, "a public key of Ed25519 in PEM")
   if (/PRIVATE KEY/.test(text))
@@ -208,7 +208,7 @@ const isPayload = (value: unknown): value is Payload =>
   isCommand(value.command) &&
   hasOnly(value, ["audience", "sequence", "issuedAtMs", "expiresAtMs", "nonce", "command"])
 
-/** Parse a payload; undefined if it is invalid. Call it only after its signature was verified. */
+/** Parses a payload; undefined if it is invalid. Call it only after its signature was verified. */
 function readPayload(json: string): Payload | undefined {
   const value = tryParse(json)
   return isPayload(value) ? value : undefined
@@ -237,7 +237,7 @@ type SignedCommand = {
 /** The bytes to sign: everything before the signature, with a prefix for its purpose. */
 const bytesToSign = (before: string): Uint8Array => Buffer.from(`${domain}${before}`, "utf8")
 
-/** Parse a signed command; undefined if it is malformed. Each command has exactly one spelling. */
+/** Parses a signed command; undefined if it is malformed. Each command has exactly one spelling. */
 export function readSignedCommand(text: string): SignedCommand | undefined {
   if (typeof text !== "string" || text.length > maxCommandLength) return undefined
   const [, fingerprint = "", payload = "", signature = ""] = shape.exec(text) ?? []
@@ -267,7 +267,7 @@ export const hashOfCommand = (text: string): string => sha256Hex(text.slice(0, m
 /** A key pair in PEM. Only the operator may have the private half. */
 export type KeyPair = { readonly privateKey: string; readonly publicKey: string; readonly fingerprint: string }
 
-/** Create a key pair for signing commands (Ed25519). */
+/** Creates a key pair for signing commands (Ed25519). */
 export function createKeyPair(): KeyPair {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519", {
     privateKeyEncoding: { type: "pkcs8", format: "pem" },

@@ -27,7 +27,7 @@ export const noDirectory: DirectoryContent = { stamp: "", identity: "", files: [
 /** Changes whenever a file of the directory changes. */
 const stampOf = (files: readonly ListedFile[]): string => sha256Hex(JSON.stringify(files))
 
-/** Read the whole directory; throws the problem with its file and line. */
+/** Reads the whole directory; throws the problem with its file and line. */
 export async function readDirectory(directory: string): Promise<DirectoryContent> {
   const listed = await listFiles(directory)
   const { dev, ino } = await stat(directory)
@@ -106,7 +106,7 @@ async function fileStampOf(directory: string, name: string): Promise<string> {
 
 const isFolder = (name: string): boolean => name === "." || keyFolders.some((folder) => folder === name)
 
-/** Refuse files that others than the owner may write, because they could change rules. On a read-only disk nobody can. */
+/** Refuses files that others than the owner may write, because they could change rules. On a read-only disk nobody can. */
 async function refuseWritable(path: string, name: string, mode: number, what: string): Promise<void> {
   if (process.platform === "win32" || (mode & 0o022) === 0) return
   const readOnly = await access(path, constants.W_OK).then(
@@ -118,7 +118,7 @@ async function refuseWritable(path: string, name: string, mode: number, what: st
   throw faultIn(name, `a ${what} that only its owner may write (chmod go-w ${path})`, `mode ${shown}`)
 }
 
-/** Refuse a directory or key folder that others may add files to. */
+/** Refuses a directory or key folder that others may add files to. */
 async function checkFolder(directory: string, name: string): Promise<void> {
   const path = join(directory, name)
   const found = await stat(path)
@@ -126,7 +126,7 @@ async function checkFolder(directory: string, name: string): Promise<void> {
   await refuseWritable(path, name === "." ? directory : name, found.mode, "folder")
 }
 
-/** Read one file as text. A link may point to another place in the directory, but not out of it. */
+/** Reads one file as text. A link may point to another place in the directory, but not out of it. */
 async function readPolicyText(directory: string, name: string): Promise<string> {
   return readWithin(directory, name).catch((error: unknown) => {
     const code = systemCode(error)
@@ -198,7 +198,7 @@ export async function stampIn(directory: string): Promise<string> {
   }
 }
 
-/** Read a directory that is not being changed: it, or its fault, is the same before and after reading. */
+/** Reads a directory that is not being changed: it, or its fault, is the same before and after reading. */
 export async function readSettled(directory: string, settleMs = usualSettleMs): Promise<DirectoryContent> {
   for (let tries = 0; tries < maxTries; tries += 1) {
     const before = await stampIn(directory)

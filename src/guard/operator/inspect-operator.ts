@@ -22,7 +22,7 @@ type Inspection = {
   readonly lines: readonly AuditLine[]
 }
 
-/** Read and check files and log without writing. Without a store, only the files are read. */
+/** Reads and checks files and log without writing. Without a store, only the files are read. */
 export async function inspectOperator({
   store,
   directory,
@@ -74,7 +74,7 @@ export function auditLines(entries: readonly AuditEntry[], { commands }: LogStat
   })
 }
 
-/** Read the log from its first line and verify every hash, signature and number, its end, and that it still has what was read before. */
+/** Reads the log from its first line and verifies every hash, signature and number, its end, and that it still has what was read before. */
 export async function readWholeLog(
   log: AuditLog,
   { keys, state: known }: { readonly keys: KeyRing; readonly state: LogState },

@@ -29,7 +29,7 @@ type GenuineCommand = { readonly key: KnownKey; readonly payload: Payload }
 
 export const isCommandRefusal = (value: GenuineCommand | Refusal): value is Refusal => "reason" in value
 
-/** Check that a trusted key signed exactly this text. Its content is not read before that. */
+/** Checks that a trusted key signed exactly this text. Its content is not read before that. */
 export function readGenuine(text: string, keys: KeyRing): GenuineCommand | Refusal {
   const signed = readSignedCommand(text)
   if (signed === undefined) return { reason: "malformed", found: "it is not hf1.<key>.<payload>.<signature>" }
