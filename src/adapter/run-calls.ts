@@ -17,12 +17,12 @@ import { isObject } from "../wire/json.ts"
 import type { TurnTool } from "./turn-options.ts"
 import type { TurnGuarding } from "./turn-session.ts"
 
-/** The text of a result when the tool returned nothing: some APIs refuse an empty text. */
+/** The text of a result if the tool returned nothing: some APIs refuse an empty text. */
 export const noOutput = "(no output)"
 
-/** The most parts that one tool result may have. */
+/** Maximum number of parts in one tool result. */
 const maxParts = 100
-/** When a text is too long, this share of the kept text is its beginning and the rest its end. */
+/** Share of the kept text of a shortened result that is its beginning; the rest is its end. */
 const headShare = 0.7
 
 /** Converts a tool's output to parts that the format can carry; its texts together are at most `limitLength` long. */
@@ -67,7 +67,7 @@ function requireWritable(parts: readonly Part[], format: Format): void {
   }
 }
 
-/** Keeps the beginning and the end of a text, with a note between them that says how much was left out. */
+/** Shortens a text: keeps its beginning and end, with a note between them on how much was left out. */
 export function cutOutput(text: string, limitLength: number): string {
   if (text.length <= limitLength) return text
   const room = limitLength - noteLength
@@ -93,13 +93,13 @@ export type CallRunning = {
   readonly onResult: (call: ToolCallPart, result: ToolResultPart) => void
 }
 
-/** The longest error message of a tool that is shown to the model, in characters. */
+/** Maximum length in characters of a tool's error message shown to the model. */
 const longestReason = 2_000
-/** The most known tool names that are listed when the model calls an unknown one. */
+/** Maximum number of known tool names listed when the model calls an unknown one. */
 const maxNames = 50
 const longestName = 100
 
-/** Runs calls in parallel, at most `maxParallelTools` at a time. Every call gets a result, in the order of the calls, whatever happens. */
+/** Runs calls in parallel, at most `maxParallelTools` at a time. Every call gets a result, in the order of the calls, even if it fails. */
 export async function runCalls(
   calls: readonly ToolCallPart[],
   running: CallRunning,
@@ -197,9 +197,9 @@ type ToolInput =
   /** Written for the model, so that it can correct its call. */
   | { readonly ok: false; readonly reason: string }
 
-/** The most faults reported at once: enough to correct a call. */
+/** Maximum number of faults reported at once: enough to correct a call. */
 const maxFaults = 8
-/** A member's name comes from the model, so a message shows at most this many characters of it. */
+/** Maximum length of a member's name in a message, because the name comes from the model. */
 const longestToolName = 80
 
 /** Reads the input of a call: an object that has the members its schema requires, each of the declared type. */

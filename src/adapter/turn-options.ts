@@ -27,7 +27,7 @@ export type TurnAgent = {
   readonly instructions?: string
 }
 
-/** The largest size of a whole request: system, tools and messages. Characters are UTF-16 code units. */
+/** Maximum size of a request: system, tools and messages. Characters are UTF-16 code units. */
 export type ContextBudget = number | { readonly tokens: number } | { readonly characters: number }
 
 /** A summarizer of your own: it gets the messages that are left out, and the same as text with everything else it may need. */
@@ -78,7 +78,7 @@ export type TurnOptions = {
   readonly maxIterations?: number
   readonly maxParallelTools?: number
   readonly toolTimeoutMs?: number
-  /** The longest text of one tool result, in characters. */
+  /** Maximum length of one tool result in characters. */
   readonly maxResultLength?: number
 }
 
@@ -196,7 +196,7 @@ const shapes: Readonly<Record<Format, (tool: Declared) => unknown>> = {
   gemini: ({ name, description, inputSchema }) => ({ name, description, parametersJsonSchema: inputSchema }),
 }
 
-/** The tool list in the format's shape, after the tools that the caller declares in the format's own words. */
+/** Builds the tool list in the format's shape, after the tools that the caller declares in the format's own words. */
 export function declareTools(
   { format, parameters = {} }: { readonly format: Format; readonly parameters?: Readonly<Record<string, unknown>> },
   tools: readonly Declared[],
@@ -240,7 +240,7 @@ export function turnSoFar(error: unknown): TurnSoFar | undefined {
 /** A user message that arrives while a turn is running. */
 export type SteeringMessage = string | Message
 
-/** Where a turn takes such messages from: all that arrived since the last time it asked, oldest first. */
+/** The source of such messages: all that arrived since the last call, oldest first. */
 export type Steer = (() => readonly SteeringMessage[]) | { readonly take: () => readonly SteeringMessage[] }
 
 export type Steering = {
@@ -248,7 +248,7 @@ export type Steering = {
   readonly take: () => readonly SteeringMessage[]
 }
 
-/** The most messages kept for the next model call. */
+/** Maximum number of messages kept for the next model call. */
 const maxHeld = 1_000
 
 /** Keeps pushed messages until the turn takes them; at most the newest thousand. */

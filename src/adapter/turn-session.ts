@@ -44,8 +44,8 @@ export type TurnSession = {
 }
 
 /**
- * Messages as they will stand after the earlier ones: in the format's own shape, with message and call ids that differ from all earlier
- * ones. One message may become several where the format has a message for each result.
+ * Gives messages the form they have after the earlier ones: in the format's own shape, with message and call ids that differ from all
+ * earlier ones. One message may become several if the format has a message for each result.
  */
 export function placeMessages(format: Format, earlier: Transcript, messages: Transcript): Transcript {
   const codec = codecOf(format)

@@ -111,7 +111,7 @@ export async function stoppable<Value>(
   }
 }
 
-/** Take in messages of whatever format, in the turn's own and in their place. */
+/** Adds messages of any format, converted to the turn's own. */
 export async function takeIn(work: TurnWork, messages: Transcript): Promise<Transcript> {
   if (messages.length === 0) return []
   const { format } = work.options.agent.model
@@ -172,7 +172,7 @@ function createSessionContext(
   }
 }
 
-/** Of the two names of the output limit, only the one that the server knows. */
+/** Keeps only the name of the output limit that the server accepts. */
 function settingsOver(settings: Readonly<Record<string, unknown>>): Fields {
   const fields = Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, write(value)]))
   return "max_tokens" in settings ? { max_completion_tokens: undefined, ...fields } : fields
@@ -194,7 +194,7 @@ const outputLimits: Readonly<Record<Format, (model: TurnModel) => Body>> = {
   },
 }
 
-/** The system part, followed by the empty list of messages. */
+/** Builds the system part, followed by the empty list of messages. */
 const openings: Readonly<Record<Format, (system: string | undefined) => Body>> = {
   "anthropic-messages": (system) => ({ ...present({ system }), messages: [] }),
   "openai-chat": (system) => ({ messages: system === undefined ? [] : [{ role: "system", content: system }] }),
@@ -205,7 +205,7 @@ const openings: Readonly<Record<Format, (system: string | undefined) => Body>> =
   }),
 }
 
-/** OpenAI's reasoning models; other models refuse a request for reasoning. */
+/** Matches OpenAI's reasoning models; other models refuse a request for reasoning. */
 const reasons = /^(?:o\d|codex|gpt-(?:[5-9]|\d\d))(?!.*-chat)/
 
 /** The provider stores nothing: reasoning comes back encrypted and is sent again with the next request. */
@@ -227,7 +227,7 @@ function turnSettings(model: TurnModel, stream: boolean): Body {
   }
 }
 
-/** The request that every call of a turn starts from: all but the conversation. */
+/** Builds the request that every call of a turn starts from: everything except the conversation. */
 export function turnBody(
   { model, instructions }: TurnAgent,
   tools: readonly TurnTool[],
@@ -243,7 +243,7 @@ export function turnBody(
   return decodeRequest(format, JSON.stringify(body))
 }
 
-/** The members that ask for a stream; on Gemini the path does. */
+/** The members that request a stream; Gemini has it in the URL path. */
 function streamFields(format: Format, stream: boolean): Body {
   if (!stream || format === "gemini") return {}
   return { stream: true, ...(format === "openai-chat" ? { stream_options: { include_usage: true } } : {}) }
@@ -326,7 +326,7 @@ function fitter(options: TurnOptions, skeleton: ModelRequest, stack?: Stack): Fi
   }
 }
 
-/** How a budget is measured: a check that a request surely fits, and the limits to compact to. */
+/** How a budget is measured: a check whether a request certainly fits, and the limits to compact to. */
 type Gauge = {
   readonly fits: (request: ModelRequest) => boolean
   readonly limits: (request: ModelRequest) => Pick<CompactOptions, "meter" | "windowTokens" | "reserveTokens">

@@ -339,10 +339,10 @@ async function prepareCall(work: TurnWork, call: number, refused = false): Promi
   return body
 }
 
-/** Whether the context was changed for this call, not only checked. */
+/** True if the context was changed for this call, not only checked. */
 const changes = (trace: Trace): boolean => trace.some((event) => event.type === "remedy-installed" || "step" in event)
 
-/** The calls that the turn has to run: a provider runs its own, and an approval is for a person. */
+/** Returns the calls that the turn must run: a provider runs its own, and an approval is for a person. */
 const callsIn = (messages: Transcript): readonly ToolCallPart[] =>
   messages.flatMap(({ parts }) =>
     parts.flatMap((part) =>
@@ -363,7 +363,7 @@ async function seatJudge(work: TurnWork): Promise<void> {
   work.judge = createCallJudge({ ...both, circumstances: { ...both.circumstances, spentMinor } })
 }
 
-/** Two guards that judge together. A guard in observe mode decides nothing, and does not weaken the other. */
+/** Combines two guards. A guard in observe mode decides nothing, and does not weaken the other. */
 const joined = (own: TurnGuarding, ofSession: TurnGuarding): TurnGuarding => ({
   ...ofSession,
   ...own,

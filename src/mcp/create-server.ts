@@ -23,7 +23,7 @@ export type McpServerOptions = {
   readonly onFault?: OnFault
 }
 
-/** The most arguments of a call, nested ones included. */
+/** Maximum number of arguments of a call, including nested ones. */
 const maxArguments = 50
 
 const instructions = [
@@ -51,7 +51,7 @@ export async function createMcpServer(source: McpSource, options: McpServerOptio
   return (await prepareMcpServers(source, options))()
 }
 
-/** A handle of ours has at most 40 characters, and a session's name before it 200. */
+/** Maximum length of a handle: ours have at most 40 characters, and a session's name before it 200. */
 const maxHandle = 300
 /** Larger than the number of lines or characters of any stored text. */
 const maxCount = 1_000_000_000
@@ -177,20 +177,20 @@ const listed = ({ id, title, atMs }: ListedTrace) => ({
   ...(Math.abs(atMs) <= latestMs ? { annotations: { lastModified: new Date(atMs).toISOString() } } : {}),
 })
 
-/** The latest time that a Date can hold. */
+/** The latest time that a Date can represent. */
 const latestMs = 8.64e15
 
-/** The same JSON value, without a character that could open or close a tag. In JSON a `<` stands only in strings. */
+/** Writes a JSON value without characters that could open or close a tag. In JSON a `<` occurs only in strings. */
 const withoutTags = (json: string): string => json.toWellFormed().replaceAll("<", "\\u003c")
 
-/** A question has a few words; a longer text is a paste, which finds nothing. */
+/** Maximum length of a query: a question has a few words; a longer text was pasted, and finds nothing. */
 const maxQuestion = 500
 const maxName = 200
 const usualHits = 10
 const mostHits = 50
-/** A line of memory has a sentence or two; a longer one is cut. */
+/** Maximum length of a memory line; a longer one is cut. */
 const maxHitCharacters = 4000
-/** The most log entries named as sources of one line. */
+/** Maximum number of log entries named as sources of one line. */
 const maxSources = 20
 
 const searchDescription = `Search what was noted down in earlier turns and days: decisions, facts, names, paths, commands and their outcomes, errors and fixes, open tasks.
@@ -287,7 +287,7 @@ const readOnly = {
   openWorldHint: false,
 }
 
-/** As many fenced texts as fit one answer, from the first on; at least one. */
+/** Returns as many fenced texts as fit one answer, from the first on; at least one. */
 function fitItems<Item extends { readonly text: string }>(
   items: readonly Item[],
   maxCharacters: number,

@@ -19,7 +19,7 @@ export type HttpOptions = McpServerOptions & {
   readonly allowedOrigins?: readonly string[]
 }
 
-/** The shortest token accepted: a shorter one could be guessed. */
+/** Minimum length of a token: a shorter one could be guessed. */
 const leastToken = 16
 const tokenShape = /^[\x21-\x7e]+$/
 const maxPort = 65_535
@@ -50,7 +50,7 @@ const mcpPath = "/mcp"
 
 /** A call has a few hundred bytes. */
 export const maxBodyBytes = 1_000_000
-/** The most requests in progress at once. */
+/** Maximum number of requests in progress. */
 const maxRequests = 64
 /** Every query to the source has ended by then. */
 const maxRequestMs = maxAnswerMs + 5000
@@ -162,7 +162,7 @@ export async function listenHttp(
   const listener = getRequestListener(answer, { errorHandler: failed, overrideGlobalObjects: false })
   return listen({ port, host, limits, onFault }, (incoming, outgoing) => {
     outgoing.on("error", onFault)
-    // A Host that is none is not one that requests may use.
+    // An invalid Host header is not an allowed one.
     if (!URL.canParse(`http://${incoming.headers.host ?? ""}`)) return void outgoing.writeHead(403).end()
     if (incoming.url?.startsWith("/") !== true) return void outgoing.writeHead(400).end()
     void listener(incoming, outgoing)

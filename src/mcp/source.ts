@@ -42,7 +42,7 @@ export type McpSource = {
   readonly recall: (handle: string, range?: LineRange) => Promise<Recalled>
   readonly search: (query: McpMemorySearch) => Promise<readonly FoundMemory[]>
   readonly pins: () => Promise<readonly ListedPin[]>
-  /** The newest first. */
+  /** Newest first. */
   readonly traces: (limit: number) => Promise<readonly ListedTrace[]>
   /** As JSON text. */
   readonly trace: (id: string) => Promise<string | undefined>
@@ -51,10 +51,10 @@ export type McpSource = {
 /** Called with errors that are not a Problem; their messages are not shown to the client. */
 export type OnFault = (error: unknown) => void
 
-/** The most characters of stored text in one answer: about 6,000 tokens, so that a recall does not fill the context again. */
+/** Maximum length of stored text in one answer: about 6,000 tokens, so that a recall does not fill the context again. */
 export const maxAnswerCharacters = 24_000
 
-/** What went wrong and what to do, without internal names. */
+/** Describes a problem and what to do, without internal names. */
 export function faultWords(error: unknown, onFault: OnFault): string {
   if (error instanceof HoldfastError) {
     const { sentence, next } = describe(error.problem)
@@ -79,15 +79,15 @@ export function refuseArgument(path: string, expected: string, found: string): n
   throw new HoldfastError(problem)
 }
 
-/** The most queries that a source answers at once. An agent asks a few at a time. */
+/** Maximum number of queries that a source answers at once. An agent asks a few at a time. */
 const maxAtOnce = 64
 
-/** Longer than any store takes, and shorter than the SDK's default timeout of a minute. */
+/** Time limit of a query: longer than any store takes, and shorter than the SDK's default timeout of a minute. */
 export const maxAnswerMs = 30_000
 
 const unavailable = (reason: string) => ({ code: "store-unavailable", store: "session", reason }) as const
 
-/** The same source with limits: it refuses rather than queue work, and every query ends. */
+/** Limits a source: it refuses queries rather than queue them, and every query ends. */
 export function limitSource(
   source: McpSource,
   { atOnce = maxAtOnce, answerMs = maxAnswerMs }: { readonly atOnce?: number; readonly answerMs?: number } = {},
@@ -123,7 +123,7 @@ export type McpScope =
   | { readonly session: string; readonly memory?: "session" | "agent" }
   | { readonly agent: string; readonly tenant?: string }
 
-/** Only the session that printed a handle accepts it, so this many of an agent's newest sessions are asked. */
+/** Maximum number of an agent's newest sessions asked for a handle, which only the session that printed it accepts. */
 const maxAsked = 100
 
 /**
@@ -143,7 +143,7 @@ export function createMcpSource(scope: McpScope, openStore: () => Promise<Store>
 type Opened = { readonly store: Store; readonly holdfast: Holdfast }
 type Open = () => Promise<Opened>
 
-/** One Holdfast while the store stays the same. */
+/** Keeps one Holdfast as long as the store stays the same. */
 function shared(openStore: () => Promise<Store>): Open {
   let last: Opened | undefined
   return async () => {
@@ -201,10 +201,10 @@ function agentSource(scope: Partial<MemoryOwner> & { readonly agent: string }, o
 
 const ownerOf = ({ tenant, agent }: MemoryOwner): MemoryOwner => ({ tenant, agent })
 
-/** How many of an agent's newest sessions are read to find its tenant. */
+/** Maximum number of an agent's newest sessions read to find its tenant. */
 const maxLooked = 10_000
 
-/** The agent of that name, if it belongs to one tenant; with several, the operator has to name one. */
+/** Returns the agent of that name, if it belongs to one tenant; with several, the operator has to name one. */
 async function onlyOwner(
   store: Store,
   { tenant, agent }: Partial<MemoryOwner> & { readonly agent: string },
@@ -257,7 +257,7 @@ async function recallAnywhere(
 /** A session with an invalid name has printed no handle. */
 const ignoreUnknown = ignoreCodes("handle-unknown", "option-invalid")
 
-/** "summary: 41k -> 12k tokens". */
+/** Formats a size change: "summary: 41k -> 12k tokens". */
 function listed({ id, atMs, remedy, beforeTokens, afterTokens, undone }: Checkpoint): ListedTrace {
   const sizes = `${thousands(beforeTokens)} -> ${thousands(afterTokens)} tokens`
   return { id, title: `${remedy}: ${sizes}${undone ? ", undone" : ""}`, atMs }

@@ -33,7 +33,7 @@ const stopped = (signal: AbortSignal): Promise<void> =>
 
 /** A call has a few hundred bytes. */
 const maxLineBytes = 1_000_000
-/** The most requests in progress at once; further ones wait in the pipe. */
+/** Maximum number of requests in progress; further ones wait in the pipe. */
 const maxOpen = 64
 /** Every query to the source has ended by then. */
 const maxWaitMs = maxAnswerMs + 5000
@@ -133,7 +133,7 @@ function cancelledBy(message: JSONRPCMessage): string | number | undefined {
 
 const lineBreak = 0x0a
 
-/** The non-blank lines of a byte stream. A line longer than `maxBytes` is `undefined` and is not kept in memory. */
+/** Yields the non-blank lines of a byte stream. A line longer than `maxBytes` is `undefined` and is not kept in memory. */
 export async function* linesOf(input: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<string | undefined> {
   let pieces: Uint8Array[] = []
   let length = 0

@@ -234,10 +234,10 @@ function createDeadline(host: string, limitMs: number, stop: AbortSignal | undef
   return { host, signal, problem }
 }
 
-/** The longest error message that is reported: enough for a person, too short for a page of HTML. */
+/** Maximum length of a reported error message: enough for a person, too short for a page of HTML. */
 const longestMessage = 300
 
-/** Makes a server's text fit for a message: one line, short, and without the secrets of the call. */
+/** Creates a function that prepares a server's text for a message: one line, short, and without the secrets of the call. */
 function createTelling({ baseUrl, apiKey, headers }: Whereabouts): (text: string) => string {
   const { password, searchParams } = readBaseUrl(baseUrl)
   const mask = createMask([apiKey, password, ...searchParams.values(), ...Object.values(headers ?? {})])
@@ -275,7 +275,7 @@ function failureIn(
   }
 }
 
-/** Reads a whole answer; text that is not JSON is a Problem that does not quote it. */
+/** Reads a complete response; text that is not JSON is a Problem that does not quote it. */
 function readModelResponse(format: Format, text: string): ModelResponse {
   try {
     return decodeResponse(format, text)

@@ -26,7 +26,7 @@ export function createModel(options: ModelOptions): Model {
   }
 }
 
-/** The text of an answer, without thinking and without a refusal; and whether it is one. */
+/** Reads the text of an answer, without reasoning and refusals, and whether the model refused. */
 export function readAnswerText(response: ModelResponse): { readonly text: string; readonly isRefused: boolean } {
   const text = response.messages
     .filter(({ role }) => role === "assistant")
@@ -47,7 +47,7 @@ function answerIn(response: ModelResponse, { model, maxOutputTokens }: ModelOpti
   return { text, stop: response.stop, ...present({ usage: response.usage }) }
 }
 
-/** Whether the model refuses. OpenAI reports that in place of the text: in a field of the message, or in a part of its own type. */
+/** True if the model refuses. OpenAI reports a refusal in a field of the message, or in a part of its own type. */
 export function isModelRefusal({ stop, messages }: ModelResponse): boolean {
   return (
     stop === "refusal" ||
@@ -69,7 +69,7 @@ export type Question = { readonly system: string; readonly user: string }
 
 /** A model's address and the settings of a question. */
 export type ModelOptions = Whereabouts & {
-  /** Time limit of the whole answer, its last byte included. */
+  /** Time limit for the complete answer. */
   readonly timeoutMs: number
   readonly maxResponseBytes: number
   readonly maxOutputTokens: number

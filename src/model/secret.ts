@@ -1,7 +1,7 @@
-/** Replaces a secret in a text. */
+/** Replacement for a secret in a text. */
 const secretMark = "[key]"
 
-/** A shorter value is no secret, and masking it would mask words. */
+/** Minimum length of a secret: masking shorter values would mask ordinary words. */
 const shortestSecret = 6
 
 /** Removes the secrets of a call from texts that come back: servers may repeat what they were sent. */

@@ -3,17 +3,19 @@ import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 
-/** The statuses of such a refusal; an error in a stream has none. */
+/** HTTP statuses of such a refusal; an error in a stream has none. */
 const statuses: ReadonlySet<number | undefined> = new Set([undefined, 400, 413, 422])
 
 const words =
   /\b(?:prompt|input|request|context|message) (?:is |was )?too (?:long|large)|\bcontext[ _](?:length|window|size|limit)|\bmaximum context|\bmaximum number of (?:input )?tokens|\btoo many (?:input )?tokens|\btoken (?:count|limit) .{0,40}exceed|\brequest_too_large\b/i
 
-/** Whether the provider says that the request is longer than the model's window. Each provider has its own wording, and wordings change. */
+/**
+ * True if the provider says that the request is longer than the model's window. Each provider has its own wording, and wordings change.
+ */
 export const saysTooLong = (problem: Problem): boolean =>
   problem.code === "upstream-error" && statuses.has(problem.status) && words.test(`${problem.type} ${problem.message}`)
 
-/** An error has a few lines; a longer body is something else. */
+/** Maximum length of an error body; an error has a few lines. */
 const maxBodyLength = 1_000_000
 const maxReadLength = 4000
 
@@ -84,7 +86,7 @@ const wordings: readonly RegExp[] = [
   /maximum context length (?:is|of) (?<window>\d+)/i,
 ]
 
-/** The figures in an error message with one of these wordings. */
+/** Returns the token counts in an error message with a known wording. */
 function numbersIn(message: string): ContextRefusal | undefined {
   const plain = message.replace(/(\d)[,_](?=\d{3})/g, "$1")
   for (const wording of wordings) {

@@ -1,6 +1,6 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
 
-/** The longest time that a timer accepts (2^31 - 1 ms); a longer one would fire at once. */
+/** Maximum delay of a timer (2^31 - 1 ms); a longer one would fire at once. */
 export const longestMs = 2_147_483_647
 
 /**

@@ -20,9 +20,9 @@ const middleSlices = 16
 /** The turns of an event loop: whether the current one has used its time, and the work that waits for a later one. */
 export type Turns = {
   readonly isDue: () => boolean
-  /** Continue after all work that was resumed earlier, in this turn if there is time left; undefined to continue immediately. */
+  /** Continues after all work that was resumed earlier, in this turn if there is time left; undefined to continue immediately. */
   readonly enter: (length: "new" | "short") => Promise<void> | undefined
-  /** Continue in a later turn. */
+  /** Continues in a later turn. */
   readonly wait: (length: Length, bornAt: number) => Promise<void>
 }
 
@@ -30,11 +30,11 @@ export function createTurns(now: () => number): Turns {
   const waiting = createQueues()
   let turn = 0
   let begunMs = 0
-  /** Is the end of this turn scheduled? It is only while work is running or waiting. */
+  /** True while the end of this turn is scheduled, which is only while work is running or waiting. */
   let isCounting = false
   let hasAsked = false
   let isServing = false
-  /** Is a resumed piece of work running? The next one is resumed only after it. */
+  /** True while a resumed piece of work is running. The next one is resumed only after it. */
   let isServed = false
 
   /** Start of a turn: first waiting work, then timers and sockets, until this runs again. */
@@ -57,7 +57,7 @@ export function createTurns(now: () => number): Turns {
     }
     return begunMs
   }
-  /** Resume waiting work, one piece after the other, until the turn has used its time. */
+  /** Resumes waiting work, one piece after the other, until the turn has used its time. */
   const serve = (): void => {
     isServing = false
     isServed = false
@@ -136,10 +136,10 @@ function createQueues() {
 
 const ownTurns = createTurns(() => performance.now())
 
-/** Has the work of this turn of the event loop used its time? */
+/** True if the work of this turn of the event loop has used its time. */
 export const isDue = (): boolean => ownTurns.isDue()
 
-/** Yield unconditionally, before or after a piece of work that cannot be divided. */
+/** Yields unconditionally, before or after a piece of work that cannot be divided. */
 export const othersServed = (length: "new" | "short" = "short"): Promise<void> => ownTurns.wait(length, 0)
 
 /** Await this where many continuations are resolved at once: each continues when the earlier ones are done or waiting. */
@@ -150,7 +150,10 @@ export const beginInTurn = (): Promise<void> | undefined => ownTurns.enter("new"
 
 let bornLast = 0
 
-/** A function that yields if this turn has used its time, else returns undefined. The longer the work has run, the later it continues. */
+/**
+ * Creates a function that yields if this turn has used its time, else returns undefined. The longer the work has run, the later it
+ * continues.
+ */
 export function createPause(turns: Turns = ownTurns): () => Promise<void> | undefined {
   bornLast++
   const bornAt = bornLast
@@ -162,7 +165,7 @@ export function createPause(turns: Turns = ownTurns): () => Promise<void> | unde
   }
 }
 
-/** Do all steps: at once if this turn has time for them, otherwise in slices. */
+/** Runs all steps: immediately if this turn has time for them, otherwise in slices. */
 export function runPaced<Result>(steps: Steps<Result>): Result | Promise<Result> {
   const pause = createPause()
   for (;;) {

@@ -15,7 +15,7 @@ const AT_ONCE_CHARACTERS = 32_768
 /** The fastest level: texts are written once, during a turn, and rarely read. */
 const LEVEL = { level: 1 } as const
 
-/** Compress a text synchronously; undefined if it is so large that another thread should do it. */
+/** Compresses a text synchronously; undefined if it is so large that another thread should do it. */
 export function packAtOnce(text: string): PackedText | undefined {
   const storable = toStorable(text)
   if (storable.length < PACKED_CHARACTERS) return storable
@@ -28,15 +28,15 @@ export function packAtOnce(text: string): PackedText | undefined {
 const LOOKAHEAD = 262
 
 /**
- * Settings for a text of so many bytes: it fits the window, so it gets as small as with the largest. By default each call takes a quarter
- * of a megabyte, and the process collects its garbage the sooner: 6 times in 6,000 texts of 3 KB, against 2 with these settings.
+ * Settings for a text of this many bytes: the window fits it, so it gets as small as with the largest. With the defaults each call
+ * allocates a quarter of a megabyte, and garbage is collected more often: 6 times in 6,000 texts of 3 KB, against 2 with these settings.
  */
 function fittedTo(bytes: number): ZlibOptions {
   const windowBits = Math.min(15, 32 - Math.clz32(bytes + LOOKAHEAD))
   return { ...LEVEL, windowBits, memLevel: Math.min(8, windowBits - 6), chunkSize: bytes }
 }
 
-/** Compress a text; a large one on another thread. */
+/** Compresses a text; a large one on another thread. */
 export async function packText(text: string): Promise<PackedText> {
   const small = packAtOnce(text)
   if (small !== undefined) return small
@@ -48,7 +48,7 @@ export async function packText(text: string): Promise<PackedText> {
 const smaller = (packed: Uint8Array, plain: Uint8Array, text: string): PackedText =>
   packed.length < plain.length ? packed : text
 
-/** Decompress a text; throws if the bytes are damaged. */
+/** Decompresses a text; throws if the bytes are damaged. */
 export async function unpackText(packed: PackedText): Promise<string> {
   if (typeof packed === "string") return fromStorable(packed)
   const plain = packed.length <= AT_ONCE_CHARACTERS ? inflateRawSync(packed) : await inflated(packed)
@@ -60,12 +60,12 @@ export function payloadHash(text: string): string {
   return sha256Hex(text.isWellFormed() ? text : toStorable(text))
 }
 
-/** What every encrypted text begins with. */
+/** Prefix of every encrypted text. */
 export const sealedMark = "hf-sealed1:"
 
 export const isSealed = (text: string): boolean => text.startsWith(sealedMark)
 
-/** Does a text match its hash? A hash of plain UTF-8 is accepted as well. An encrypted text is checked by whoever has the key. */
+/** True if a text matches its hash. A hash of plain UTF-8 is accepted as well. An encrypted text is checked after it is decrypted. */
 export function isPayload(text: string, hash: string): boolean {
   return isSealed(text) || payloadHash(text) === hash || (!text.isWellFormed() && sha256Hex(text) === hash)
 }

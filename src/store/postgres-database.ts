@@ -9,14 +9,14 @@ export const postgresRows = createRowReader("postgres")
 
 /** A database connection with limits on everything. It throws `HoldfastError`s, and no error quotes the URL. */
 export type Database = {
-  /** Run statements separately. The work is retried when the connection fails, so it must be repeatable. */
+  /** Runs statements separately. The work is retried when the connection fails, so it must be repeatable. */
   readonly call: <Value>(work: DatabaseWork<Value>) => Promise<Value>
   readonly transact: <Value>(work: DatabaseWork<Value>) => Promise<Value>
-  /** Run long statements, on a separate connection. */
+  /** Runs long statements, on a separate connection. */
   readonly callLong: <Value>(limitMs: number, work: DatabaseWork<Value>) => Promise<Value>
   /**
-   * Hear what is notified on a channel, on a connection of its own that is made anew when it breaks. A call without a payload says that
-   * something may have been missed. The answer ends it.
+   * Receives the notifications of a channel, on a connection of its own that is reopened when it breaks. A call without a payload means
+   * that some may have been missed. Returns a function that stops it.
    */
   readonly listen: (channel: string, listener: (payload: string | undefined) => void) => () => void
   readonly close: () => Promise<void>
@@ -70,7 +70,7 @@ export async function openDatabase(
     transact: (work) => start(fromPool, inTransaction(work), limits.statementMs),
     callLong: (limitMs, work) => start(ownConnection(limitMs), work, limitMs),
     close: () => {
-      // The pool forgets who waits for a connection when it ends, so everyone is served first.
+      // The pool drops waiting callers when it ends, so wait for all of them first.
       closing ??= Promise.all(running).then(async () => {
         await Promise.all([...listening].map((end) => end()))
         await pool.end()
@@ -80,7 +80,7 @@ export async function openDatabase(
   }
 }
 
-/** A connection that was lost is made anew so much later. */
+/** Delay before a lost connection is reopened. */
 const reconnectMs = 2000
 
 function keepListening(
@@ -110,7 +110,7 @@ function keepListening(
       await line.query(`listen ${channel}`)
       listener(undefined)
     } catch {
-      // Whatever it was, the next try finds out; what is asked meanwhile says it.
+      // Whatever the error was, the next attempt finds out; calls in the meantime report it.
       lost()
     }
   }
@@ -122,7 +122,7 @@ function keepListening(
   }
 }
 
-/** A connection that breaks while nobody uses it is replaced by the next call; without a listener it would end the process. */
+/** A connection that breaks while idle is replaced by the next call; without a listener the error would end the process. */
 function ignore(): void {}
 
 function createPool(PoolOf: typeof Pool, config: PoolConfig): Pool {
@@ -198,7 +198,7 @@ export function readPostgresOptions(options: PostgresOptions): PostgresSettings 
   return { url, schema: `"${schema}"`, limits }
 }
 
-/** Refuse a wrong url, which is never quoted, and a schema whose name is not plain or is one of the server's own. */
+/** Refuses a wrong url, which is never quoted, and a schema whose name is not plain or is one of the server's own. */
 export function checkPlace(url: string, schema: string, maxLength: number): void {
   if (!URL.canParse(url) || !/^postgres(ql)?:$/.test(new URL(url).protocol))
     refuseOption("url", "a url that begins with postgres:// or postgresql://", "something else")
@@ -228,7 +228,7 @@ const maxTries = 7
 const firstPauseMs = 50
 
 /**
- * Retry until the work succeeds, fails finally, or takes too long. Only errors of the database are retried; errors of the work itself are
+ * Retries until the work succeeds, fails finally, or takes too long. Only errors of the database are retried; errors of the work itself are
  * thrown to the caller.
  */
 async function withRetries<Value>(
@@ -307,7 +307,7 @@ const connectionLost = /^(ECONNRESET|EPIPE|ETIMEDOUT|ECONNABORTED|08...|57P0[124
 /** The code of a system or database error, which contains neither host nor user, unlike its message. */
 const codeShape = /^[A-Z0-9_]{2,48}$/
 
-/** Classify an error of `pg`. Its message is never shown: it may quote the address, the user or a value. */
+/** Classifies an error of `pg`. Its message is never shown: it may quote the address, the user or a value. */
 export function readFailure(error: unknown, connected: boolean, waitedMs: number): Failure {
   if (error instanceof HoldfastError) return { problem: error.problem, outcome: "final" }
   const code = codeOf(error)

@@ -7,22 +7,22 @@ import type { SharedEvent, SharedEvents } from "./store.ts"
 
 /** One channel for all schemas of a database; the payload names the schema. */
 const channel = "holdfast_events"
-/** Published together: a busy gateway writes some times a second, not for every request. */
+/** Delay in which events are collected for one write: a busy gateway writes some times a second, not for every request. */
 const flushMs = 25
-/** Events that wait for a store that is away; the oldest give way. */
+/** Maximum number of events waiting for an unavailable store; the oldest are dropped. */
 const maxWaiting = 2000
-/** Where nobody may listen (a connection pooler in between), the table is looked at so often. */
+/** Poll interval, for when notifications do not arrive (through a connection pooler). */
 const pollMs = 2000
-/** A failed write or read is tried again so much later. */
+/** Delay before a failed write is retried. */
 const retryMs = 1000
-/** Numbers are given before they are committed: so many behind the newest one are looked at again. */
+/** Ids are assigned before they are committed: this many before the newest one are read again. */
 const overlap = 500
-/** Kept for who begins later: the newest so many, and none older than so long. */
+/** Limits on stored events, kept for replicas that start later: number of rows, and age. */
 const keptRows = 5000
 const keptMs = 3_600_000
 const pageRows = 1000
 
-/** What replicas tell each other, in a table that each is told to look at by NOTIFY. */
+/** Events between replicas: rows of a table, announced by NOTIFY. */
 export function createSharedEvents(database: Database, schema: string, now: () => number): SharedEvents {
   const origin = randomBytes(8).toString("hex")
   const table = `${schema}.replica_event`
@@ -55,7 +55,7 @@ export function createSharedEvents(database: Database, schema: string, now: () =
       await database.call((ask) => ask({ name: "replica-event-put", text: insert, values }))
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error
-      // The store says elsewhere that it is away. What happened is told when it is back, as far as it is kept.
+      // The store reports elsewhere that it is unavailable. Kept events are published when it is back.
       waiting = [...batch, ...waiting].slice(-maxWaiting)
       if (error.problem.code !== "store-closed") plan(retryMs)
     }
@@ -72,7 +72,7 @@ export function createSharedEvents(database: Database, schema: string, now: () =
 
 type Place = Readonly<Record<"table" | "schema" | "origin", string>> & { readonly now: () => number }
 
-/** Tell what others published in the last `sinceMs` and from now on, each once. The answer ends it. */
+/** Emits the events that others published in the last `sinceMs` and from now on, each once. Returns a function that stops it. */
 function follow(
   database: Database,
   { table, schema, origin, now }: Place,
@@ -118,7 +118,7 @@ function follow(
         await read()
       }
     } catch (error) {
-      // The next poll finds what this one did not.
+      // The next poll retries.
       if (!(error instanceof HoldfastError)) throw error
     } finally {
       isReading = false

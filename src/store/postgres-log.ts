@@ -188,7 +188,7 @@ export function createRemove(database: Database, schema: string): Store["remove"
   }
 }
 
-/** Lock aliases in the order in which they are written, to avoid deadlocks. */
+/** Locks aliases in the order in which they are written, to avoid deadlocks. */
 function deletionsIn(schema: string): readonly string[] {
   const aliases = `delete from ${schema}.alias using (
       select name as mine from ${schema}.alias where session = $1 order by name for update

@@ -1,16 +1,16 @@
 /**
- * The tables, step by step: a step that was released is never changed, only followed by another. Every key begins with the session, no
- * table refers to another and nothing is numbered across sessions, so that the tables can be spread over servers by session; aliases,
- * by which a session is found, by their names. Texts are ordered by their bytes, and times are kept as the double that a JavaScript
- * number is. The one exception is what replicas tell each other, which is theirs together and kept for an hour.
+ * The schema migrations: a released step is never changed, only followed by another. Every key begins with the session, no table refers to
+ * another and nothing is numbered across sessions, so that the tables can be spread over servers by session; aliases, by which a session
+ * is found, by their names. Texts are ordered by their bytes, and times are stored as doubles, as JavaScript has them. The one exception
+ * are events between replicas, which they share and which are kept for an hour.
  */
 export const migrations: readonly ((schema: string) => readonly string[])[] = [
   (schema) => [...logTables(schema), ...workTables(schema), ...memoryTables(schema)],
   aliasTables,
-  // To find duplicate messages under the same parent.
+  // For finding duplicate messages under the same parent.
   (schema) => [`create index entry_by_parent on ${schema}.entry (session, parent) where key is not null`],
   tenantColumns,
-  // To count a day without reading its rows.
+  // For counting a day without reading its rows.
   (schema) => [
     `drop index ${schema}.memory_by_day`,
     `create index memory_by_day on ${schema}.memory (tenant, agent, day) include (session, trusted)`,

@@ -151,7 +151,7 @@ function wordsOfQuery(query: MemoryQuery, words: readonly QueryWord[]): string {
   ].join(" & ")
 }
 
-/** Rows of versions without stems are found by the very word. */
+/** Rows of versions without stems are found only by the exact word. */
 const stemTag = (stem: string): string => `stem:${stem}`
 
 function tagsOf({ session, kind, trustedOnly }: Omit<MemoryQuery, keyof MemoryOwner>): readonly string[] {

@@ -79,7 +79,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   return reserveLog(await sealedWith(logs, options))
 }
 
-/** The statements of a store, numbered and named: one with a name is planned once for each connection. */
+/** Numbers the parameters of statements and names them: a named one is planned once per connection. */
 function createStatements(): (text: string) => SqlStatement {
   const known = new Map<string, SqlStatement>()
   return (text) => {
@@ -183,7 +183,7 @@ function createPostgresMemory(database: Database, schema: string): Pick<MemorySt
 const migrateMs = 30 * 60_000
 
 /**
- * Migrate the tables, all steps or none. If several processes start at once, one migrates and the others wait. If the tables are up to
+ * Migrates the tables, all steps or none. If several processes start at once, one migrates and the others wait. If the tables are up to
  * date, no permission to change them is needed.
  */
 async function migrate(database: Database, schema: string): Promise<void> {

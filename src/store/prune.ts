@@ -2,10 +2,10 @@ import { setImmediate as letOthersWork } from "node:timers/promises"
 import { refuseOption } from "../message/errors.ts"
 import type { Store } from "./store.ts"
 
-/** Sessions listed at a time. */
+/** Maximum number of sessions listed at a time. */
 const BATCH_SESSIONS = 50
 
-/** Delete the sessions that were not written to since a time in the past, and return how many. */
+/** Deletes the sessions that were not written to since a time in the past, and returns how many. */
 export async function pruneSessions(
   store: Store,
   { updatedBeforeMs, now = Date.now }: { readonly updatedBeforeMs: number; readonly now?: () => number },
@@ -23,16 +23,16 @@ export async function pruneSessions(
   }
 }
 
-/** How long sessions are kept, and how many bytes of them; what was not given is not limited. */
+/** How long sessions are kept, and how many bytes of them; an absent limit is none. */
 export type RetentionLimits = { readonly maxAgeMs?: number; readonly maxBytes?: number }
 
-/** Sessions that are deleted before the size is measured again. */
+/** Number of sessions deleted before the size is measured again. */
 const AT_A_TIME = 10
 
-/** A session that was written to since then is not deleted to make room: somebody works with it. */
+/** A session written to within this time is not deleted to make room: it is probably in use. */
 const inUseMs = 3_600_000
 
-/** Delete the sessions that are too old, then the oldest until the store is small enough, and return how many. */
+/** Deletes the sessions that are too old, then the oldest until the store is small enough, and returns how many. */
 export async function applyRetention(
   store: Store,
   { maxAgeMs, maxBytes }: RetentionLimits,

@@ -9,14 +9,14 @@ export const operatorLog: SessionId = "operator log"
 export const sharedRulesLog: SessionId = "shared rules"
 /** The log of what tool calls spend. */
 export const spendingLog: SessionId = "spending log"
-/** Has a sealed text, by which an encrypted store recognizes its key. */
+/** Contains an encrypted text by which an encrypted store recognizes its key. */
 export const sealingLog: SessionId = "sealing log"
 /** The same for the next key, while the key is being changed. */
 export const nextSealingLog: SessionId = "next sealing log"
 
 const reserved: ReadonlySet<SessionId> = new Set([operatorLog, sharedRulesLog, spendingLog, sealingLog, nextSealingLog])
 
-/** Refuse session calls on a reserved log. */
+/** Refuses session calls on a reserved log. */
 export function refuseReserved(session: SessionId): void {
   if (!reserved.has(session)) return
   const expected = "a name that is not one of our own logs'"
@@ -82,7 +82,7 @@ async function eraseTenant(store: StoreOfLogs, tenant: string): Promise<number> 
   return erased
 }
 
-/** Each rule of a tenant becomes the withdrawal of itself, so that the others keep their numbers. */
+/** Replaces each rule of a tenant by its own withdrawal, so that the other entries keep their numbers. */
 const eraseSharedRules = (store: StoreOfLogs, tenant: string): Promise<void> =>
   rewriteLog(store, sharedRulesLog, (entry) => {
     if (entry.type !== "rule-pinned" || !belongsTo(entry, tenant)) return [entry]
@@ -99,7 +99,7 @@ function belongsTo({ body }: StoredEntry, tenant: string): boolean {
   return isObject(read) && read.tenant === tenant
 }
 
-/** Rewrite a reserved log, with what `replace` returns in the place of each entry. */
+/** Rewrites a reserved log, with what `replace` returns in the place of each entry. */
 async function rewriteLog(
   store: StoreOfLogs,
   log: SessionId,

@@ -12,7 +12,7 @@ const keyBytes = 32
 const ivBytes = 12
 const tagBytes = 16
 
-/** The key in a text: 32 bytes as 64 hexadecimal digits or as base64. */
+/** Reads a key: 32 bytes as 64 hexadecimal digits or as base64. */
 export function readStoreKey(text: string): Uint8Array {
   const word = text.trim()
   const bytes = Buffer.from(word, /^[0-9a-f]{64}$/i.test(word) ? "hex" : "base64")
@@ -24,14 +24,14 @@ export function readStoreKey(text: string): Uint8Array {
 type Seal = ReturnType<typeof createSeal>
 
 /**
- * Texts under a key, each bound to what it is: a text that is moved to another place does not open. AES-256-GCM, with a key of its own for
- * everything that is sealed, so that no number used once can meet itself.
+ * Encrypts texts under a key. Each is bound to its purpose: a text that is moved to another place cannot be decrypted. AES-256-GCM, with a
+ * derived key for each purpose, so that a nonce cannot repeat under one key.
  */
 function createSeal(key: Uint8Array) {
   assert(key.length === keyBytes, `not a key of ${keyBytes} bytes`)
   const keyOf = (what: string): Buffer => createHmac("sha256", key).update(what, "utf8").digest()
   return {
-    /** The same for the same text, and nothing of it. */
+    /** Returns a keyed hash: the same for the same text, without revealing it. */
     blind: (what: string, text: string): string =>
       createHmac("sha256", keyOf(what)).update(text, "utf8").digest("base64url"),
     close: async (what: string, text: string): Promise<string> => {
@@ -42,7 +42,7 @@ function createSeal(key: Uint8Array) {
       const bytes = [cipher.update(kind), cipher.update(packed), cipher.final()]
       return sealedMark + Buffer.concat([iv, cipher.getAuthTag(), ...bytes]).toString("base64")
     },
-    /** Undefined if the key is another, or the text was changed or moved. */
+    /** Decrypts a text; undefined if the key is another, or the text was changed or moved. */
     open: async (what: string, sealed: string): Promise<string | undefined> => {
       const bytes = Buffer.from(sealed.slice(sealedMark.length), "base64")
       if (!isSealed(sealed) || bytes.length <= ivBytes + tagBytes) return undefined
@@ -58,10 +58,12 @@ function createSeal(key: Uint8Array) {
   }
 }
 
-/** What opens only with the key of a store whose texts are encrypted with that very key, as stores once were. */
+/**
+ * A text that can be decrypted only with the store's key, in stores of earlier versions, whose texts are encrypted with that key directly.
+ */
 const keyCheck = "the key of this store"
 
-/** The entry that holds the data key, which encrypts the texts, encrypted with the key that the operator has. */
+/** The entry with the data key, which encrypts the texts, encrypted with the operator's key. */
 const wrapped = "key-wrapped"
 
 async function wrappedEntry(dataKey: Uint8Array, key: Uint8Array): Promise<StoredEntry> {
@@ -70,7 +72,7 @@ async function wrappedEntry(dataKey: Uint8Array, key: Uint8Array): Promise<Store
   return { ...entry, hash: hashEntry("", entry) }
 }
 
-/** The data key in an entry, or undefined if this key does not open it. */
+/** Decrypts the data key in an entry; undefined if this key does not fit. */
 async function unwrapped({ type, body }: StoredEntry, key: Uint8Array): Promise<Uint8Array | undefined> {
   const seal = createSeal(key)
   if (type !== wrapped) return (await seal.open("check", body)) === keyCheck ? key : undefined
@@ -79,8 +81,8 @@ async function unwrapped({ type, body }: StoredEntry, key: Uint8Array): Promise<
 }
 
 /**
- * The data key of a store. A store whose texts cannot be read with this key, or at all without one, is refused; a new one gets a data key. A
- * store that has plain texts already is refused: they would stay as they are.
+ * Returns the data key of a store; a new store gets one. Refuses a store whose texts cannot be read with this key or without one, and a
+ * store that already has plain texts, because they would stay unencrypted.
  */
 async function dataKeyOf(store: StoreOfLogs, key: Uint8Array | undefined): Promise<Uint8Array | undefined> {
   const [first, next] = [await firstEntry(store, sealingLog), await firstEntry(store, nextSealingLog)]
@@ -90,7 +92,7 @@ async function dataKeyOf(store: StoreOfLogs, key: Uint8Array | undefined): Promi
   if (key === undefined) return first === undefined && next === undefined ? undefined : refuse("no-key")
   const known = first === undefined ? undefined : await unwrapped(first, key)
   if (known !== undefined) return known
-  // A change of the key that was cut short: with the new key it is brought to its end.
+  // A key change that was interrupted is completed with the new key.
   const changed = next === undefined ? undefined : await unwrapped(next, key)
   if (changed !== undefined && next !== undefined) {
     await installKey(store, next)
@@ -101,13 +103,13 @@ async function dataKeyOf(store: StoreOfLogs, key: Uint8Array | undefined): Promi
   const dataKey = randomBytes(keyBytes)
   const entry = await wrappedEntry(dataKey, key)
   const written = await store.append(sealingLog, { after: 0, entries: [entry] })
-  // Another process began it at the same moment, with its key.
+  // Another process created the entry at the same time, with its key.
   return written.type === "appended" ? dataKey : dataKeyOf(store, key)
 }
 
 /**
- * Wrap the data key in another key. The new one is written beside the old one first, so that at every moment one of the two keys opens
- * the store, and a change that was cut short is repeated or brought to its end.
+ * Encrypts the data key with another key. The new entry is written beside the old one first, so that at every moment one of the two keys
+ * opens the store, and an interrupted change is repeated or completed.
  */
 async function changeKey(store: StoreOfLogs, dataKey: Uint8Array, key: Uint8Array): Promise<void> {
   const entry = await wrappedEntry(dataKey, key)
@@ -119,11 +121,13 @@ async function changeKey(store: StoreOfLogs, dataKey: Uint8Array, key: Uint8Arra
 async function installKey(store: StoreOfLogs, entry: StoredEntry): Promise<void> {
   await store.remove(sealingLog)
   await store.append(sealingLog, { after: 0, entries: [entry] })
-  // The other entry stays: should two processes do this at once, one of the two is always there. Nothing under the old key is left.
+  // The other entry stays: if two processes do this at once, one of the entries always exists. Nothing under the old key is left.
   await store.scrub()
 }
 
-/** What the store says of its sealing. A damaged store is opened all the same: its sessions are refused one by one, and told as damaged. */
+/**
+ * Reads the first entry of a sealing log. A damaged store is opened anyway: its sessions are refused one by one, and reported as damaged.
+ */
 async function firstEntry(store: StoreOfLogs, log: typeof sealingLog): Promise<StoredEntry | undefined> {
   try {
     return (await store.read(log, { limit: 1 }))[0]
@@ -134,13 +138,13 @@ async function firstEntry(store: StoreOfLogs, log: typeof sealingLog): Promise<S
 }
 
 export type StoreKeys = {
-  /** Encrypt every text with this key of 32 bytes; it has to be the same whenever the store is opened. */
+  /** Encrypts every text with this key of 32 bytes; it must be the same whenever the store is opened. */
   readonly key?: Uint8Array
-  /** The key that an encrypted store opens with from now on; `key` is the one until now. */
+  /** The key that opens the encrypted store from now on; `key` is the current one. */
   readonly nextKey?: Uint8Array
 }
 
-/** A store that was just opened, encrypted if there is a key; one that cannot be used is closed again. */
+/** Encrypts a store that was just opened, if there is a key; closes it again if it cannot be used. */
 export async function sealedWith(store: StoreOfLogs, { key, nextKey }: StoreKeys): Promise<StoreOfLogs> {
   try {
     const dataKey = await dataKeyOf(store, key)
@@ -154,7 +158,9 @@ export async function sealedWith(store: StoreOfLogs, { key, nextKey }: StoreKeys
   }
 }
 
-/** The same store, in which every text that anybody said is encrypted. Names of sessions and agents, hashes, sizes, times and kinds are not. */
+/**
+ * Wraps a store so that every text of a conversation is encrypted. Names of sessions and agents, hashes, sizes, times and kinds are not.
+ */
 function sealStore(store: StoreOfLogs, key: Uint8Array): StoreOfLogs {
   const seal = createSeal(key)
   const opened = async (session: string, what: string, sealed: string): Promise<string> => {
@@ -242,13 +248,13 @@ async function sealedBatch(seal: Seal, batch: Batch): Promise<Batch> {
   return { ...batch, entries, payloads }
 }
 
-/** Rows that a search looks at: the newest of each day, from the newest day on, until there are so many. */
+/** Rows that a search decrypts: the newest of each day, from the newest day on, until this number is reached. */
 const searchedRows = 20_000
 const rowsOfDay = 1_000
 
 /**
- * A memory whose texts are encrypted. The index of the store has no words, so that a search decrypts the newest rows and looks through them
- * in this process: the same words find the same rows, among fewer.
+ * Wraps a memory whose texts are encrypted. The store's index has no words, so a search decrypts the newest rows and searches them in this
+ * process: the same words find the same rows, among fewer.
  */
 function sealMemory(memory: MemoryStore, seal: Seal, opened: Opened): MemoryStore {
   const plain = (row: MemoryRow): Promise<MemoryRow> =>
@@ -277,7 +283,7 @@ function sealMemory(memory: MemoryStore, seal: Seal, opened: Opened): MemoryStor
   }
 }
 
-/** A row whose texts are closed or opened, each as what it is. */
+/** Encrypts or decrypts the texts of a row, each bound to its purpose. */
 async function withTexts(row: MemoryRow, turn: Seal["close"]): Promise<MemoryRow> {
   const { session, id, subject } = row
   const text = await turn(`memory:${session}:${id}`, row.text)
@@ -286,7 +292,7 @@ async function withTexts(row: MemoryRow, turn: Seal["close"]): Promise<MemoryRow
     : { ...row, text, subject: await turn(`subject:${session}:${id}`, subject) }
 }
 
-/** Events that do not open are not of a gateway with this key, and are not told. */
+/** Events that cannot be decrypted are not from a gateway with this key, and are dropped. */
 function sealEvents(events: SharedEvents, seal: Seal): SharedEvents {
   return {
     publish: (event) => {

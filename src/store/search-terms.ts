@@ -39,15 +39,15 @@ export function searchTerms(text: string, most: number = TERMS_PER_ROW): readonl
   return terms.slice(0, most)
 }
 
-/** What a query looks for: terms in sequence, or a word in any of its forms. */
+/** A word of a query: terms in sequence, or one term in any of its forms. */
 export type QueryWord = { readonly terms: readonly string[]; readonly stem?: string }
 
-/** A question in words: what was quoted has to be there, of the other words any; a row with more and rarer ones comes first. */
+/** The words of a query: all quoted ones must occur, and any of the others; a row with more and rarer ones comes first. */
 type QueryWords = { readonly quoted: readonly QueryWord[]; readonly words: readonly QueryWord[] }
 
 /**
- * The words of a query. Quoted text is one phrase, and so is text between spaces: a path or address is found as a whole. Words of grammar
- * are left out unless there are no others. Scripts without spaces are split by dictionary. There are no operators.
+ * Reads the words of a query. Quoted text is one phrase, and so is text between spaces: a path or address is found as a whole. Words of
+ * grammar are left out unless there are no others. Scripts without spaces are split by dictionary. There are no operators.
  */
 export function readQuery(query: string): QueryWords {
   const quoted: QueryWord[] = []
@@ -85,7 +85,7 @@ function piecesOf(query: string): readonly QueryPiece[] {
   )
 }
 
-/** A script that puts no spaces between words. */
+/** Matches a character of a script without spaces between words. */
 export const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 const HIRAGANA = /^\p{Script=Hiragana}+$/u
@@ -93,10 +93,13 @@ const HIRAGANA = /^\p{Script=Hiragana}+$/u
 /** Korean particles after a noun. */
 const PARTICLE = /(?<=\p{Script=Hangul}{2})(?:에서|으로|까지|부터|에게|을|를|이|가|은|는|의|에|로|와|과|도|만)$/u
 
-/** To make one takes as long as reading half of the package. */
+/** Creating one takes as long as loading half of the package. */
 const segmenter = lazy(() => new Intl.Segmenter(undefined, { granularity: "word" }))
 
-/** The words in a text of a script without spaces: single characters and endings say little. If nothing else is there, the whole text. */
+/**
+ * Splits a text in a script without spaces into words, without single characters and endings, which say little. If nothing else is there,
+ * returns the whole text.
+ */
 export function segmentsOf(text: string): readonly string[] {
   const segments = [...segmenter().segment(text)].flatMap(({ segment, isWordLike }) => {
     const bare = segment.replace(PARTICLE, "")
@@ -110,13 +113,13 @@ function fold(word: string): string {
   return plain.replaceAll("ß", "ss").replaceAll("ς", "σ").normalize("NFC")
 }
 
-/** More hits than this are not looked at for one word: the newest stand for them. */
+/** Maximum number of hits read per word; a more common word is represented by its newest rows. */
 const HITS_PER_WORD = 200
 
-/** Of so many words that are found too often, every two are looked for together. */
+/** Number of overly common words that are also searched in pairs. */
 const PAIRED_WORDS = 4
 
-/** Words of a query that are looked for; further ones only add to the score. */
+/** Maximum number of words searched; further ones only add to the score. */
 const SEARCHED_WORDS = 16
 
 const DEFAULT_HITS = 20
@@ -124,12 +127,12 @@ const DEFAULT_HITS = 20
 /** Limit on the hits of one search, so that no query reads a whole memory. */
 const MOST_HITS = 1000
 
-/** The rows that have all of these words, newest first, at most `limit`. */
+/** Returns the rows that have all of these words, newest first, at most `limit`. */
 type FindRows = (words: readonly QueryWord[], limit: number) => Promise<readonly MemoryRow[]>
 
 /**
- * Answer a question in words: the same in every store, from the one question that each can answer. Rows with any of the words are found by
- * each word by itself, and by several together where one alone is found too often; the best come first, of equal ones the newest.
+ * Answers a query, the same in every store, using only `find`. Rows are found by each word alone, and by several together if one alone is
+ * too common; the best come first, of equal ones the newest.
  */
 export async function searchRows(
   query: string,
@@ -169,7 +172,7 @@ export async function searchRows(
   return ranked([...rows.values()], weighed).slice(0, show)
 }
 
-/** The same among rows that are at hand, newest first. */
+/** The same over rows in memory, given newest first. */
 export function searchAmong(
   rows: readonly MemoryRow[],
   { text = "", limit: most }: Pick<MemoryQuery, "text" | "limit">,
@@ -189,7 +192,7 @@ function ranked(rows: readonly MemoryRow[], words: readonly Weighed[]): readonly
   return hits.sort((one, other) => other.score - one.score || other.row.atMs - one.row.atMs)
 }
 
-/** The places of the texts that have a word of a question, best first. */
+/** Returns the indexes of the texts that match a question, best first. */
 export function rankTexts(texts: readonly string[], question: string): readonly number[] {
   const query = readQuery(question)
   const split = texts.map((text) => searchTerms(text))
@@ -203,14 +206,14 @@ export function rankTexts(texts: readonly string[], question: string): readonly 
     .map(({ at }) => at)
 }
 
-/** Does a row with these terms answer the query? */
+/** True if a row with these terms answers the query. */
 export function isHit(terms: readonly string[], { quoted, words }: QueryWords): boolean {
   return (
     quoted.every((word) => hasWord(terms, word)) && (words.length === 0 || words.some((word) => hasWord(terms, word)))
   )
 }
 
-/** Does a row with these terms have the word, in this or another form? */
+/** True if a row with these terms has the word, in this or another form. */
 export const hasWord = (terms: readonly string[], { terms: sequence, stem }: QueryWord): boolean =>
   ` ${terms.join(" ")} `.includes(` ${sequence.join(" ")} `) ||
   (stem !== undefined && terms.some((term) => stemOf(term) === stem))
@@ -220,10 +223,10 @@ export const stemsOf = (terms: readonly string[]): readonly string[] => [
   ...new Set(terms.flatMap((term) => stemOf(term) ?? [])),
 ]
 
-/** A hit by another form of a word counts so much of one by the word. */
+/** Weight of a hit by another form of a word, relative to the word itself. */
 const FORM_WORTH = 0.7
 
-/** A number, an address or a name of several parts says more than a word. */
+/** Weight of a number, an address or a name of several parts, relative to a word. */
 const EXACT_WORTH = 3
 
 /** BM25 term saturation (k1 1.2, b 0.75) against a row of 30 words; rare words count more. */
@@ -240,9 +243,9 @@ function scoreOf(terms: readonly string[], words: readonly Weighed[]): number {
   }, 0)
 }
 
-/** An agent in the index. */
+/** The name of an agent in the index. */
 export const ownerName = ({ tenant, agent }: MemoryOwner): string =>
   tenant === "" ? agent : JSON.stringify([tenant, agent])
 
-/** The names that rows of an agent may have: those of versions without tenants have only the agent's. */
+/** The index names that rows of an agent may have: rows of versions without tenants have only the agent's. */
 export const ownerNames = (owner: MemoryOwner): readonly string[] => [...new Set([ownerName(owner), owner.agent])]

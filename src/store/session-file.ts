@@ -25,12 +25,12 @@ type SessionLine =
   | { readonly type: "memory"; readonly row: Omit<MemoryRow, "tenant"> & Partial<MemoryRow> }
   | { readonly type: "end"; readonly lines: number }
 
-/** Far above any payload; a file without line breaks must not be read into memory as one line. */
+/** Maximum length of a line: far above any payload; a file without line breaks must not be read into memory as one line. */
 const LINE_CHARACTERS = 100_000_000
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Says in words what a value should be, if it is not; an object has fields of its own. */
+/** Returns in words what a value should be, if it is not; a nested shape describes an object. */
 type Check = (value: unknown) => string | undefined
 type Shape = { readonly [name: string]: Check | Shape }
 
@@ -59,7 +59,7 @@ const shapes: Readonly<Record<SessionLine["type"], Shape>> = {
   end: { lines: number },
 }
 
-/** Parse a line; throws a `file-invalid` Problem with its number if it is invalid. */
+/** Parses a line; throws a `file-invalid` Problem with its number if it is invalid. */
 export function readLine(line: string, at: number): SessionLine {
   if (line.length > LINE_CHARACTERS) throw invalid(at, `at most ${LINE_CHARACTERS} characters`, `${line.length}`)
   const value = tryParse(line)
@@ -169,7 +169,7 @@ type Imported = { readonly session: SessionId; readonly entries: number }
 
 type Line<Type extends SessionLine["type"]> = Extract<SessionLine, { readonly type: Type }>
 
-/** Import a session under its own id or another. An existing one is not touched; an invalid file leaves nothing behind. */
+/** Imports a session under its own id or another. An existing one is not touched; an invalid file leaves nothing behind. */
 export async function importSession(
   store: Store,
   lines: AsyncIterable<string> | Iterable<string>,

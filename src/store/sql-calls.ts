@@ -14,36 +14,36 @@ import {
 import { ANY_SESSION, corruptStore, type RowReader, type StoredRow } from "./stored-row.ts"
 
 /**
- * What SQLite and PostgreSQL have of their own, for the calls whose statements are the same in both. A `?` in a statement stands for one of
- * its values, in order; `List` is what a list of values is for the database.
+ * What differs between SQLite and PostgreSQL, for the calls whose statements are the same in both. A `?` in a statement stands for one of
+ * its values, in order; `List` is how a list of values is passed to the database.
  */
 export type SqlDialect<List> = {
   readonly rows: RowReader
   readonly tables: Readonly<
     Record<"sessions" | "entries" | "payloads" | "summaries" | "jobs" | "memory" | "aliases", string>
   >
-  /** Columns: the id in the table of sessions, and those that tell the order of writing. */
+  /** Columns: the id in the table of sessions, and those that give the order of writing. */
   readonly sessionId: string
   readonly jobOrder: string
   readonly memoryOrder: string
   /** The rows of a statement. `session` is named if data is damaged. */
   readonly read: (session: SessionId, text: string, values: Values<List>) => Promise<readonly StoredRow[]>
-  /** Run a statement; returns the number of rows that it changed. */
+  /** Runs a statement; returns the number of rows that it changed. */
   readonly write: (session: SessionId, text: string, values: Values<List>) => Promise<number>
-  /** Insert a row. False if there was one already, except one that `same` finds and a lost attempt of this call may have written. */
+  /** Inserts a row. False if there was one already, except one that `same` finds and a lost attempt of this call may have written. */
   readonly insert: (session: SessionId, put: SqlText<List>, same: SqlText<List>) => Promise<boolean>
-  /** A condition: the column has one of the values of a list. */
+  /** Builds a condition: the column has one of the values of a list. */
   readonly isAmong: (column: string, type: "text" | "integer") => string
   readonly listOf: (values: readonly (string | number)[]) => List
   readonly entriesIn: (session: SessionId, columns: string, range: Required<Range>) => Promise<readonly StoredRow[]>
   readonly entryOf: (session: SessionId, row: StoredRow) => StoredEntry | Promise<StoredEntry>
-  /** Payloads have the columns `hash` and those of this text, which it reads. */
+  /** The columns of payloads besides `hash`, and the function that reads them. */
   readonly payloadColumns: string
   readonly payloadOf: (row: StoredRow) => PackedText
-  /** Jobs: the statement that puts one, for session, key, kind, payload and time; the assignment of a time from which it is free. */
+  /** Jobs: the statement that inserts one, for session, key, kind, payload and time; the assignment of the time from which it is free. */
   readonly putJob: string
   readonly freeJob: string
-  /** The next job with `attempt` and `leased_until_ms`. */
+  /** Leases the next job; its row includes `attempt` and `leased_until_ms`. */
   readonly lease: (now: number, leaseMs: number) => Promise<StoredRow | undefined>
 }
 
@@ -52,7 +52,7 @@ type SqlText<List> = { readonly text: string; readonly values: Values<List> }
 
 const outlineColumns = "seq, hash, type, at_ms, parent, key"
 
-/** The calls that read a session's log. */
+/** Creates the calls that read a session's log. */
 export function createLogReader<List>(
   sql: SqlDialect<List>,
 ): Pick<Store, "head" | "read" | "readEntries" | "outline" | "payloads"> {
@@ -93,7 +93,7 @@ export function createLogReader<List>(
   }
 }
 
-/** The calls that read sessions and what belongs to them, and those about summaries. */
+/** Creates the calls that read sessions and what belongs to them, and those about summaries. */
 export function createSessionReader<List>(
   sql: SqlDialect<List>,
 ): Pick<Store, "session" | "sessions" | "holdings" | "putSummary" | "getSummary" | "findAliases"> {
@@ -144,7 +144,7 @@ export function createSessionReader<List>(
   }
 }
 
-/** Limits the rows of a statement. A bare parameter would be part of the query plan: SQLite plans again whenever it is bound. */
+/** Limits the rows of a statement. A bare parameter would be part of the query plan: SQLite would plan again whenever it is bound. */
 export const boundLimit = "limit 0 + ?"
 
 export function createSqlJobs<List>(sql: SqlDialect<List>): JobStore {
@@ -182,7 +182,7 @@ export function createSqlJobs<List>(sql: SqlDialect<List>): JobStore {
   }
 }
 
-/** The columns of a memory row that are read, and what is written to each, in this order. */
+/** The columns of a memory row that are read, and the values written to them, in this order. */
 export const memoryColumns =
   "session, id, tenant, agent, day, at_ms, kind, text, channel, trusted, sources, subject, superseded_by"
 
@@ -202,7 +202,7 @@ export const memoryValues = (row: MemoryRow) => ({
   superseded_by: row.supersededBy === undefined ? null : toStorable(row.supersededBy),
 })
 
-/** The calls of a memory that need no index of words. */
+/** Creates the memory calls that need no index of words. */
 export function createMemoryReader<List>(
   sql: SqlDialect<List>,
 ): Pick<MemoryStore, "supersede" | "get" | "counts" | "days"> {

@@ -17,13 +17,13 @@ export type SqliteTables = {
 }
 
 export type SqliteDatabase = {
-  /** Read in one consistent snapshot. `session` is named if data is damaged. */
+  /** Reads in one consistent snapshot. `session` is named if data is damaged. */
   readonly read: <Result>(session: string, work: (tables: SqliteTables) => Result) => Promise<Result>
-  /** Write in one transaction: all of the work is durable, or none of it. */
+  /** Writes in one transaction: all of the work is durable, or none of it. */
   readonly write: <Result>(session: string, work: (tables: SqliteTables) => Result) => Promise<Result>
-  /** Run statements that are not allowed in a transaction. */
+  /** Runs statements that are not allowed in a transaction. */
   readonly maintain: (sql: readonly string[]) => Promise<void>
-  /** Write the write-ahead log into the file and cut it off; gives up where another program reads all the while. */
+  /** Writes the write-ahead log into the file and truncates it; gives up if another program keeps reading. */
   readonly truncateLog: () => Promise<void>
   readonly close: () => void
 }
@@ -41,10 +41,10 @@ const PAUSE_MS = 10
 /** Size limit of the write-ahead log after a checkpoint. */
 const LOG_BYTES = 64 * 1024 * 1024
 
-/** Attempts to cut the write-ahead log off: two seconds, in which every reader of ours has ended. */
+/** Attempts to truncate the write-ahead log: two seconds, in which every reader of ours has ended. */
 const TRUNCATIONS = 200
 
-/** Open or create the file, and migrate its schema. */
+/** Opens or creates the file, and migrates its schema. */
 export async function openSqliteDatabase(settings: SqliteSettings): Promise<SqliteDatabase> {
   const { DatabaseSync } = await loadSqlite()
   const connect = (): Connection => {
@@ -135,8 +135,8 @@ function guard(connection: Connection, settings: SqliteSettings): SqliteDatabase
 type RetryWhileBusy = <Result>(work: () => Result, session: string) => Promise<Result>
 
 /**
- * Retry until the lock is free or the time is up, yielding between attempts. Once a call has waited the full time, later calls fail at once
- * until one succeeds; otherwise each call of a request would wait as long.
+ * Retries until the lock is free or the time is up, yielding between attempts. Once a call has waited the full time, later calls fail at
+ * once until one succeeds; otherwise each call of a request would wait as long.
  */
 function createRetryWhileBusy({ busyMs, path }: SqliteSettings): RetryWhileBusy {
   let isLocked = false
@@ -180,7 +180,7 @@ async function loadSqlite() {
   }
 }
 
-/** Migrate the schema, all steps or none. A file of a newer version, or of another program, is left unchanged. */
+/** Migrates the schema, all steps or none. A file of a newer version, or of another program, is left unchanged. */
 function migrateSqlite(connection: Connection): void {
   if (versionOf(connection) === sqliteMigrations.length) return
   connection.exec("BEGIN IMMEDIATE")
@@ -221,7 +221,7 @@ const maxTogether = 64
 const maxTogetherMs = 10
 
 /**
- * Combine simultaneous writes into one transaction, because each transaction waits for the disk. If it fails, each write is retried
+ * Combines simultaneous writes into one transaction, because each transaction waits for the disk. If it fails, each write is retried
  * separately, so that no write fails because of another.
  */
 export function createSqliteWrites(alone: Write): { readonly write: Write; readonly flush: () => void } {

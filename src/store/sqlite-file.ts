@@ -60,7 +60,7 @@ function pathFaultOf(error: unknown, path: string): PathFault | undefined {
   }
 }
 
-/** Create the folder if it does not exist. `mkdir` with `recursive` never returns below folders such as /proc. */
+/** Creates the folder if it does not exist. `mkdir` with `recursive` never returns below folders such as /proc. */
 function makeFolder(path: string): PathFault | undefined {
   const found = statSync(path, { throwIfNoEntry: false })
   if (found?.isDirectory() === true) return undefined
@@ -78,7 +78,7 @@ function makeFolder(path: string): PathFault | undefined {
 }
 
 /**
- * Create a store's file and folder if they do not exist, readable only by the owner, because sessions contain private text. SQLite gives
+ * Creates a store's file and folder if they do not exist, readable only by the owner, because sessions contain private text. SQLite gives
  * its other files the same permissions. Anything but a regular file is refused before it is opened: opening a pipe would block.
  */
 export function makeStoreFile(path: string): PathFault | undefined {
@@ -95,12 +95,12 @@ export function makeStoreFile(path: string): PathFault | undefined {
   }
 }
 
-/** Conversations do not belong into a repository. Only in a folder of our own: in another one it would hide what is not ours. */
+/** Keeps conversations out of a repository. Only in a folder of our own: elsewhere it would hide files that are not ours. */
 function keepOutOfGit(folder: string): void {
   try {
     writeFileSync(join(folder, ".gitignore"), "*\n", { flag: "wx", mode: 0o600 })
   } catch (error) {
-    // It is there already, or the folder cannot be written, which opening the store will tell.
+    // It exists already, or the folder cannot be written, which opening the store will report.
     if (!(error instanceof Error && "code" in error)) throw error
   }
 }
@@ -116,7 +116,7 @@ function faultOrThrow(error: unknown, path: string): PathFault {
   return fault
 }
 
-/** Find out why a store's file cannot be written or created. A folder is tested with a temporary one, which is removed again. */
+/** Finds out why a store's file cannot be written or created. A folder is tested with a temporary one, which is removed again. */
 export function findPathFault(path: string): PathFault | undefined {
   try {
     const found = statSync(path, { throwIfNoEntry: false })
@@ -147,7 +147,7 @@ type ErrorContext = { readonly session: string; readonly waitedMs: number; reado
 
 export const GONE = "its file was deleted or replaced while it was open"
 
-/** Convert an error of SQLite or the file system into a HoldfastError; other errors are bugs and stay unchanged. */
+/** Converts an error of SQLite or the file system into a HoldfastError; other errors are bugs and stay unchanged. */
 export function sqliteError(error: unknown, context: ErrorContext): unknown {
   const problem = error instanceof HoldfastError ? withPath(error.problem, context) : problemOf(error, context)
   return problem === undefined ? error : new HoldfastError(problem, { cause: error })
@@ -165,7 +165,7 @@ export function problemOfPath({ path, cause, reason }: PathFault): Problem {
     : { code: "store-unavailable", store: "sqlite", path, cause, reason }
 }
 
-/** Is the database locked by another connection, so that a retry helps? */
+/** True if the database is locked by another connection, so that a retry helps. */
 export function isBusy(error: unknown): boolean {
   const code = primaryCode(error)
   return code === 5 || code === 6
@@ -222,7 +222,7 @@ function reasonOf(error: unknown): string {
 export type FileClaim = { readonly release: () => void }
 
 /**
- * Claim the file of a store for one gateway: two would each keep state in memory that the other does not know. The claim is an operating
+ * Claims the file of a store for one gateway: two would each keep state in memory that the other does not know. The claim is an operating
  * system lock on a file next to the store, taken through SQLite; a second file names the owner, for people to read. Other programs that
  * read or write the store are not affected.
  */

@@ -8,10 +8,10 @@ import { sqliteRows } from "./sqlite-dialect.ts"
 import type { MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
 import { ANY_SESSION, type StoredRow } from "./stored-row.ts"
 
-/** A query about more days than this does not list the days. */
+/** Maximum number of days that a search lists; with more it does not filter by day in the index. */
 const NAMED_DAYS = 100
 
-/** Tags that are kept: of some sessions at work, with their agents, kinds and days. */
+/** Size of the cache of tags: those of some active sessions, with their agents, kinds and days. */
 const maxTagNames = 256
 
 /** The last millisecond whose `place` fits an SQLite integer. */
@@ -53,7 +53,10 @@ function write({ run }: SqliteTables, row: MemoryRow): void {
   )
 }
 
-/** Rows, newest first, by the word index, which has the filters as tags; the newest rows of an agent or of days need none. */
+/**
+ * Finds rows, newest first, in the word index, whose tags include the filters; for the newest rows of an agent or of days it is not
+ * needed.
+ */
 function find(
   tables: SqliteTables,
   query: MemoryQuery,
@@ -130,7 +133,10 @@ export function sqliteMatch(
   ].join(" AND ")
 }
 
-/** Rows of versions without stems are found by the very word. The letter differs from those of tags, and a stem is never 16 hex digits. */
+/**
+ * Rows of versions without stems are found only by the exact word. The letter differs from those of tags, and a stem is never 16 hex
+ * digits.
+ */
 const stemTag = (stem: string): string => `w${stem}`
 
 const tag = (letter: string, name: string): string => letter + tagName(name)

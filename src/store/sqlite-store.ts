@@ -52,7 +52,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 /** Limit on the damage messages reported. */
 const maxDamages = 100
 
-/** Check every page and index, which takes as long as reading the whole file. */
+/** Checks every page and index, which takes as long as reading the whole file. */
 async function checkSqlite(database: SqliteDatabase): Promise<readonly string[]> {
   try {
     const rows = await database.read(ANY_SESSION, ({ all }) => all(`PRAGMA integrity_check(${maxDamages})`))
@@ -120,7 +120,7 @@ type PreparedBatch = {
   readonly atMs: number
 }
 
-/** Append a batch in one transaction. Large payloads are compressed only if they are not stored yet. */
+/** Appends a batch in one transaction. Large payloads are compressed only if they are not stored yet. */
 async function appendToSqlite(
   database: SqliteDatabase,
   session: SessionId,
@@ -136,7 +136,7 @@ async function appendToSqlite(
   }
 }
 
-/** Compress all bodies and small payloads, in slices: there may be thousands. */
+/** Compresses all bodies and small payloads, in slices: there may be thousands. */
 async function pack({ entries, payloads = new Map() }: Batch): Promise<Pick<PreparedBatch, "bodies" | "payloads">> {
   const bodies: PackedText[] = []
   const packed = new Map<string, PackedText>()

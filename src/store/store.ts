@@ -100,14 +100,14 @@ export type Store = {
   readonly session: (session: SessionId) => Promise<SessionRow | undefined>
   readonly holdings: (session: SessionId) => Promise<Holdings>
   readonly sessions: (filter?: SessionFilter) => Promise<readonly SessionRow[]>
-  /** Create a session with the first `upTo` entries of another and its payloads, without its aliases. Returns false if `to` exists. */
+  /** Creates a session with the first `upTo` entries of another and its payloads, without its aliases. Returns false if `to` exists. */
   readonly copy: (from: SessionId, to: SessionId, upTo: number) => Promise<boolean>
   /** Everything of a session: log, payloads, summaries, jobs, memory, aliases, events. False if there was nothing. */
   readonly remove: (session: SessionId) => Promise<boolean>
-  /** Store a background summary under its key. Returns false if there is one already: the first stays. */
+  /** Stores a background summary under its key. Returns false if there is one already: the first stays. */
   readonly putSummary: (session: SessionId, key: string, json: string) => Promise<boolean>
   readonly getSummary: (session: SessionId, key: string) => Promise<string | undefined>
-  /** Set aliases of a session, which need not exist yet; a name belongs to the session it was last set for. */
+  /** Sets aliases of a session, which need not exist yet; a name belongs to the session it was last set for. */
   readonly putAliases: (session: SessionId, aliases: readonly Alias[]) => Promise<void>
   /** The sessions of these names, in the given order, each name once; unknown names are left out. */
   readonly findAliases: (names: readonly string[]) => Promise<readonly FoundAlias[]>
@@ -117,13 +117,13 @@ export type Store = {
   readonly events?: SharedEvents
   /** Descriptions of damage in its files; empty if there is none, or if it cannot be checked. */
   readonly check: () => Promise<readonly string[]>
-  /** Everything of all sessions of a tenant, and its rules for more than one session. Returns how many sessions there were. */
+  /** Deletes everything of all sessions of a tenant, and its rules for more than one session. Returns how many sessions there were. */
   readonly eraseTenant: (tenant: string) => Promise<number>
-  /** Remove what deleted sessions left in indexes and write-ahead logs, so that their words are no longer in the files. */
+  /** Removes what deleted sessions left in indexes and write-ahead logs, so that their words are no longer in the files. */
   readonly scrub: () => Promise<void>
   /** Bytes that stored data takes; free space does not count. */
   readonly usedBytes: () => Promise<number>
-  /** Free the space of deleted data. */
+  /** Frees the space of deleted data. */
   readonly vacuum: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -138,9 +138,9 @@ export type SharedEvent = {
 
 /** Events between gateways. Only the newest are kept, so nothing may depend on receiving one. */
 export type SharedEvents = {
-  /** Send an event to the other gateways soon, not at once. Never throws. */
+  /** Sends an event to the other gateways soon, not at once. Never throws. */
   readonly publish: (event: Omit<SharedEvent, "atMs">) => void
-  /** Receive the events of other gateways, from `sinceMs` ago on, each once. Returns a function that stops it. */
+  /** Receives the events of other gateways, from `sinceMs` ago on, each once. Returns a function that stops it. */
   readonly follow: (listener: (event: SharedEvent) => void, sinceMs: number) => () => void
 }
 
@@ -162,9 +162,9 @@ export type JobStore = {
   readonly put: (job: Job, now: number) => Promise<boolean>
   /** The oldest job that is due and free, leased. */
   readonly lease: (now: number, leaseMs: number) => Promise<LeasedJob | undefined>
-  /** Remove a job that is done, has failed finally, or is no longer wanted. */
+  /** Removes a job that is done, has failed finally, or is no longer wanted. */
   readonly finish: (session: string, key: string) => Promise<void>
-  /** Free a job again, not before `dueMs`. */
+  /** Frees a job again, not before `dueMs`. */
   readonly postpone: (session: string, key: string, dueMs: number) => Promise<void>
   readonly list: (session?: string) => Promise<readonly Job[]>
 }
@@ -193,7 +193,7 @@ export type MemoryRow = MemoryOwner & {
 }
 
 export type MemoryQuery = MemoryOwner & {
-  /** A question in words: any of them in any form, best first; quoted ones have to be there in sequence. Without words, the newest rows. */
+  /** A query in words: any of them in any form, best first; quoted ones must occur in sequence. Without words, the newest rows. */
   readonly text?: string
   readonly session?: SessionId
   readonly kind?: string
@@ -227,7 +227,7 @@ export type MemoryStore = {
 /** The head of an empty log. */
 export const noHead: Head = { seq: 0, hash: "" }
 
-/** Assert that a batch follows `after`: a log with a gap is a bug of the writer. */
+/** Asserts that a batch follows `after`: a log with a gap is a bug of the writer. */
 export function checkBatch({ after, entries }: Batch): void {
   assert(Number.isSafeInteger(after) && after >= 0, `not a place in a log: ${after}`)
   for (const [at, { seq }] of entries.entries()) assert(seq === after + 1 + at, `entry ${seq} behind ${after + at}`)

@@ -1,6 +1,6 @@
 type Kind = "other" | "space" | "newline" | "number" | "upper" | "lower" | "letter" | "mark"
 
-/** What the o200k pattern wants to know of a character: one bit for each kind. */
+/** The character kinds of the o200k pattern, one bit each. */
 export const kinds: Readonly<Record<Kind, number>> = {
   other: 1,
   space: 2,
@@ -15,7 +15,7 @@ export const kinds: Readonly<Record<Kind, number>> = {
 
 const { other, space, newline, number, upper, lower, letter, mark } = kinds
 
-/** The pattern's own character classes, so that our kinds follow the runtime's Unicode tables wherever they go. */
+/** The pattern's own character classes, so that the kinds follow the Unicode tables of the runtime. */
 const tests: readonly (readonly [kind: number, test: RegExp])[] = [
   [newline, /^[\r\n]$/u],
   [space, /^\s$/u],
@@ -40,7 +40,7 @@ function readPage(page: number): Uint8Array {
   return Uint8Array.from({ length: pageSize }, (_, index) => kindOf(page * pageSize + index))
 }
 
-/** The same as the patterns say of ASCII, which no version of Unicode changes; they take longer to make than to use here. */
+/** Gives the same as the patterns for ASCII, which no Unicode version changes, without compiling them at startup. */
 function kindOfAscii(code: number): number {
   if (code === 10 || code === 13) return newline
   if (code === 32 || (code >= 9 && code <= 12)) return space
@@ -49,14 +49,14 @@ function kindOfAscii(code: number): number {
   return code >= 97 && code <= 122 ? lower : other
 }
 
-/** The kinds of the ASCII bytes; 0 for a byte that is part of a longer character. */
+/** The kinds of the ASCII bytes; 0 for a byte of a longer character. */
 export const asciiKinds: Uint8Array = new Uint8Array(256)
 for (let code = 0; code < 128; code++) asciiKinds[code] = kindOfAscii(code)
 
-/** Kinds of all other code points, a page at a time and only when a text has one of them. */
+/** The kinds of all other code points, computed page by page when a text first needs them. */
 const pages: (Uint8Array | undefined)[] = new Array(codePoints >> pageBits)
 
-/** The kind of the character of two to four bytes that starts at `at`. The bytes are valid UTF-8. */
+/** Returns the kind of the 2- to 4-byte character at `at`. The bytes must be valid UTF-8. */
 export function wideKind(bytes: Uint8Array, at: number): number {
   const lead = bytes[at] ?? 0
   let codePoint = ((lead & 0x1f) << 6) | ((bytes[at + 1] ?? 0) & 0x3f)
@@ -70,5 +70,5 @@ export function wideKind(bytes: Uint8Array, at: number): number {
   return page[codePoint & (pageSize - 1)] ?? other
 }
 
-/** How many bytes the character has that starts with `lead`. */
+/** Returns the length in bytes of the character that starts with `lead`. */
 export const widthOf = (lead: number): number => (lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4)

@@ -6,37 +6,45 @@ import { createLongMerge } from "./merge-long.ts"
 import { pieceEnd } from "./split.ts"
 import { mergeRank, noMerge, readVocabulary, type Vocabulary } from "./vocabulary.ts"
 
-/** Counts the tokens of texts: exactly, but for texts of more than 4 MB and for pieces of more than 55 kB without a break. Holds what it learned of earlier ones, within fixed memory. */
+/**
+ * Counts the tokens of texts: exactly, except for texts over 4 MB and for pieces over 55 kB without a break. Caches counts in a fixed
+ * amount of memory.
+ */
 export type Counter = {
   readonly count: (text: string) => Tokens
-  /** The same count, worked out some kilobytes at a time; counting the text again is then quick. */
+  /** The same count in steps of some kilobytes; counting the text again is then fast. */
   readonly countSteps: (text: string) => Steps<Tokens>
-  /** The longest beginning of a text that has at most `budget` tokens, cut between characters. */
+  /** Returns the longest prefix of a text with at most `budget` tokens, cut between characters. */
   readonly truncate: (text: string, budget: Tokens) => string
-  /** How many steps the merging of long pieces took so far: the work done, without a clock. */
+  /** Number of merge steps for long pieces so far: a measure of work without a clock. */
   readonly steps: () => number
 }
 
-/** A longer piece is rare and seldom comes again; and a bounded length bounds what a made-up collision could gain. */
+/**
+ * Maximum length of a cached piece: longer ones are rare and seldom recur, and the bound limits the effect of a crafted hash collision.
+ */
 const cachedPieceBytes = 128
 /** 2 MB. A session of a million tokens has some 20,000 to 60,000 different pieces. */
 const pieceSlotBits = 17
 /** 1 MB, enough for the parts of some hundred long sessions. */
 const textSlotBits = 16
-/** A shorter text is counted as quickly as it is looked up. */
+/** Minimum length of a cached text: a shorter one is counted as fast as it is looked up. */
 const cachedTextUnits = 64
 /** The longest token of o200k: 128 spaces. */
 const longestTokenBytes = 128
 
-/** Merging takes some 200 ns for each byte of a piece without a break. So much of one text is merged whole: 50 ms. */
+/** Bytes of a text's long pieces that are merged completely: 50 ms, at about 200 ns per byte. */
 const mergedWholeBytes = 262_144
-/** Of what follows, one stretch in so many is merged, and the others count as the densest stretch so far. */
+/** After that, one piece in this many is merged, and the others are estimated by the highest density so far. */
 const mergedOneIn = 16
-/** A longer text fits into no window unless it is mostly blanks: it is counted by samples. 4 MB of English have 900,000 tokens. */
+/**
+ * Maximum length in UTF-16 units of a text that is counted completely. A longer one, unless mostly blanks, fits no window and is sampled.
+ * 4 MB of English have 900,000 tokens.
+ */
 const countedWholeUnits = 4_000_000
 const samples = 64
 const sampleUnits = 8192
-/** Added to a count by samples, so that it errs on the safe side where the text is not the same everywhere. */
+/** Factor on a sampled count, so that it errs on the safe side for uneven texts. */
 const sampleMargin = 1.05
 
 export function createCounter(vocabulary: Vocabulary): Counter {
@@ -52,7 +60,7 @@ export function createCounter(vocabulary: Vocabulary): Counter {
     if (end - from === 1) return 1
     return end - from <= cachedPieceBytes ? cachedPiece(text, from, end, merge) : merge(text, from, end)
   }
-  /** Count up to a place or somewhat behind it, and say where. */
+  /** Counts pieces until a position is reached, and returns the position and the total. */
   const countUpTo = (text: Utf8, counted: Counted, until: number, count: CountBytes): Counted => {
     let { at, total } = counted
     while (at < until) {
@@ -71,7 +79,7 @@ export function createCounter(vocabulary: Vocabulary): Counter {
       ? countBytes(utf8, 0, utf8.length)
       : cachedText(utf8, 0, utf8.length, countBytes)
   }
-  /** Only for texts whose bytes are their own: others are counted between two steps. */
+  /** Only for texts with their own buffer: the shared buffer may be overwritten between two steps. */
   function* countLong(text: string): Steps<number> {
     const utf8 = write(text)
     const count = createPieceCounter(countPiece)
@@ -106,13 +114,13 @@ export function createCounter(vocabulary: Vocabulary): Counter {
   }
 }
 
-/** How far a text was counted. */
+/** The position reached in a text, and its tokens so far. */
 type Counted = { readonly at: number; readonly total: number }
 
 /** Bytes counted in one step: at most some 20 ms. */
 const bytesAtOnce = 65_536
 
-/** The count of a text by that of stretches all over it, in a time that does not grow with it. */
+/** Estimates a text's tokens from samples spread over it, in a time independent of its length. */
 function* countSamples(text: string, count: (text: string) => number): Steps<number> {
   const stride = text.length / samples
   let total = 0
@@ -124,7 +132,7 @@ function* countSamples(text: string, count: (text: string) => number): Steps<num
   return Math.ceil(total * (stride / sampleUnits) * sampleMargin)
 }
 
-/** Counts the pieces of one text, one after the other, with a bound on what is merged. A stretch with the bytes of the one before it is merged once. */
+/** Counts the pieces of one text in sequence, with a limit on merging. A piece equal to the previous one is merged only once. */
 function createPieceCounter(countPiece: CountBytes): CountBytes {
   let mergedBytes = 0
   let stretches = 0
@@ -151,13 +159,13 @@ function isRepeated(bytes: Uint8Array, last: Stretch, from: number, end: number)
   return true
 }
 
-/** Up to here looking at every pair for each merge is quicker than keeping them in order. */
+/** Maximum length in bytes for which scanning all pairs at each merge is faster than a queue. */
 const shortPieceBytes = 32
 
-/** Counts the tokens of a piece of at most `shortPieceBytes`: the pair of the smallest rank merges until none can. */
+/** Counts the tokens of a piece of at most `shortPieceBytes`: repeatedly merges the pair of lowest rank. */
 function createShortMerge(vocabulary: Vocabulary): (bytes: Uint8Array, from: number, end: number) => number {
   const tokens = new Int32Array(shortPieceBytes)
-  /** The rank of each token's union with the next one. */
+  /** For each token, the rank of its merge with the next one. */
   const ranks = new Int32Array(shortPieceBytes)
 
   const rankAt = (index: number, last: number): number =>
@@ -190,17 +198,17 @@ function createShortMerge(vocabulary: Vocabulary): (bytes: Uint8Array, from: num
   }
 }
 
-/** What cutting needs of a counter. */
+/** What truncating needs from a counter. */
 type Measures = {
   readonly countPiece: CountBytes
   readonly countBytes: CountBytes
   readonly prefixEnd: (bytes: Uint8Array, from: number, end: number, budget: number) => number
 }
 
-/** In a window of this size every cut is tried; in a longer piece only those at the end of a token. */
+/** Maximum length in bytes of a window in which every cut is tried; in a longer piece only those after a token. */
 const triedBytes = 128
 
-/** The piece in which a budget runs out, and the one before it, whose end can move when what follows it is cut. */
+/** The piece in which the budget is exceeded, and the piece before it, whose end may move when the text after it is cut. */
 type Edge = {
   readonly before: number
   readonly start: number
@@ -229,15 +237,15 @@ const betweenCharacters = ({ bytes, length }: Utf8, at: number): boolean =>
   at === length || ((bytes[at] ?? 0) & 0xc0) !== 0x80
 
 /**
- * Where the longest beginning ends that has at most `budget` tokens. Exact, but for a piece of more than 128 bytes without a
- * break, where the cut falls on the end of a token.
+ * Returns the end of the longest prefix with at most `budget` tokens. Exact, except in a piece of more than 128 bytes without a break,
+ * where the cut is after a token.
  */
 function longestFit(text: Utf8, budget: number, { countPiece, countBytes, prefixEnd }: Measures): number {
   const edge = findEdge(text, budget, countPiece)
   if (edge === undefined) return text.length
   const { before, start, end, spent, spentBefore } = edge
   const fits = (cut: number): boolean => spentBefore + countBytes(text, before, cut) <= budget
-  // White space goes with what follows it, so a cut one character into the next piece can still be the cheaper one.
+  // White space belongs to the next piece, so a cut one character into that piece may take fewer tokens.
   const last = Math.min(text.length, end + (end < text.length ? widthOf(text.bytes[end] ?? 0) : 0))
   if (last - start <= triedBytes) {
     for (let cut = last; cut > start; cut--) if (betweenCharacters(text, cut) && fits(cut)) return cut
@@ -252,21 +260,23 @@ function longestFit(text: Utf8, budget: number, { countPiece, countBytes, prefix
 
 type CountBytes = (text: Utf8, from: number, end: number) => number
 
-/** Slots that one stretch may stand in; with four words each they share a cache line. */
+/** Slots of a set (4-way associative); with four words each they share a cache line. */
 const ways = 4
 const wordsPerSlot = 4
 const wordsPerSet = ways * wordsPerSlot
 
-/** Multipliers without a pattern in their bits, of MurmurHash3 and xxHash; two of them, so that the halves of a hash fail independently. */
+/**
+ * Multipliers with irregular bits, from MurmurHash3 and xxHash; two different ones, so that the halves of the hash collide independently.
+ */
 const firstFactor = 0xcc9e2d51
 const secondFactor = 0x85ebca77
 const setFactor = 0x9e3779b1
-/** Keeps the first n bytes of a little-endian word. */
+/** Masks for the first n bytes of a little-endian word. */
 const tailMasks = Int32Array.of(0, 0xff, 0xffff, 0xffffff)
 
 /**
- * Remembers counts, and works out what it has not, in a table of 2^`slotBits` slots of 16 bytes. A stretch of text is known by a 64-bit hash and its length,
- * never by a string that would keep a whole request alive; when its four slots are taken, the oldest gives way.
+ * Caches counts in a table of 2^`slotBits` slots of 16 bytes. The key is a 64-bit hash with the length, not a string, which would keep a
+ * whole request in memory. When the four slots of a set are full, the oldest entry is replaced.
  */
 export function createCountCache(
   slotBits: number,
@@ -302,29 +312,29 @@ export function createCountCache(
   }
 }
 
-/** UTF-8 takes at most three bytes for each UTF-16 unit. */
+/** UTF-8 takes at most three bytes per UTF-16 unit. */
 const bytesPerUnit = 3
-/** Readable bytes after the end, so that a reader may take four at a time. */
+/** Readable bytes after the end, so that four bytes may be read at a time. */
 const slackBytes = 4
-/** What is kept between texts: enough for nearly every message. */
+/** Size of the shared buffer: enough for nearly every message. */
 const keptBytes = 1 << 18
-/** What stands for half of a surrogate pair. */
+/** Replacement for a lone surrogate. */
 const replacement = 0xfffd
 
-/** The first `length` bytes are the text. `view` sees the same bytes. */
+/** The text is in the first `length` bytes; `view` is over the same buffer. */
 type Utf8 = { readonly bytes: Uint8Array; readonly view: DataView; readonly length: number }
 
 const isLead = (unit: number): boolean => (unit & 0xfc00) === 0xd800
 const isTrail = (unit: number): boolean => (unit & 0xfc00) === 0xdc00
 
-/** The code point at `at`; a lone surrogate is U+FFFD, as on its way to any model. */
+/** Returns the code point at `at`; a lone surrogate becomes U+FFFD, as in a request to a model. */
 function codePointAt(text: string, at: number, unit: number): number {
   const next = isLead(unit) ? text.charCodeAt(at + 1) : 0
   if (isTrail(next)) return 0x10000 + ((unit & 0x3ff) << 10) + (next & 0x3ff)
   return isLead(unit) || isTrail(unit) ? replacement : unit
 }
 
-/** Writes one character that is not ASCII and says where the next one goes. */
+/** Writes one non-ASCII character and returns the position after it. */
 function writeWide(bytes: Uint8Array, end: number, codePoint: number): number {
   let at = end
   if (codePoint < 0x800) bytes[at++] = 0xc0 | (codePoint >> 6)
@@ -340,10 +350,10 @@ function writeWide(bytes: Uint8Array, end: number, codePoint: number): number {
   return at
 }
 
-/** Writes a text into bytes that are large enough, and says how many it took. */
+/** Writes a text into a buffer that is large enough, and returns the number of bytes. */
 type WriteText = (text: string, bytes: Uint8Array) => number
 
-/** By hand: for short texts, and where the platform has no encoder of its own. */
+/** Encodes without the platform: for short texts, and where there is no `TextEncoder`. */
 export const writeByHand: WriteText = (text, bytes) => {
   let end = 0
   for (let at = 0; at < text.length; at++) {
@@ -359,10 +369,10 @@ export const writeByHand: WriteText = (text, bytes) => {
 }
 
 type Encoder = { readonly encodeInto: (text: string, bytes: Uint8Array) => { readonly written: number } }
-/** Every browser and server runtime has it, but it is no part of the language, so it may be missing. */
+/** Every browser and server runtime has it, but it is not part of the language, so it may be missing. */
 declare const TextEncoder: (new () => Encoder) | undefined
 
-/** From here on the platform's encoder is worth its call. */
+/** Minimum length for which the platform's encoder is worth the call. */
 const longUnits = 64
 
 function fastestWriter(): WriteText {
@@ -373,10 +383,10 @@ function fastestWriter(): WriteText {
 
 const neededBytes = (text: string): number => text.length * bytesPerUnit + slackBytes
 
-/** Is a text too long for the bytes that are kept? */
+/** True if a text needs a buffer of its own, because it is too long for the shared one. */
 const hasOwnBytes = (text: string): boolean => neededBytes(text) > keptBytes
 
-/** Turns texts into UTF-8, one at a time: the bytes are valid until the next call, those of a long text for good. */
+/** Encodes texts as UTF-8. The bytes are valid until the next call, those of a long text permanently. */
 export function createUtf8Writer(write: WriteText = fastestWriter()): (text: string) => Utf8 {
   const kept = new Uint8Array(keptBytes)
   const keptView = new DataView(kept.buffer)
@@ -388,7 +398,7 @@ export function createUtf8Writer(write: WriteText = fastestWriter()): (text: str
   }
 }
 
-/** How many UTF-16 units the bytes from `from` to `end` stand for. */
+/** Returns the number of UTF-16 units of the bytes from `from` to `end`. */
 export function unitsBetween(bytes: Uint8Array, from: number, end: number): number {
   let units = 0
   for (let at = from; at < end; at++) {
@@ -400,14 +410,14 @@ export function unitsBetween(bytes: Uint8Array, from: number, end: number): numb
 
 let shared: Counter | undefined
 
-/** The process's one counter, built on first use: its caches serve every session. */
+/** Returns the shared counter of the process, built on first use: its caches serve every session. */
 export function o200k(): Counter {
   shared ??= createCounter(readVocabulary(singleBytes, mergePairs))
   return shared
 }
 
-/** How many o200k tokens a text has. Special tokens count as the plain text they are. */
+/** Counts the o200k tokens of a text. Special tokens count as plain text. */
 export const countO200k = (text: string): Tokens => o200k().count(text)
 
-/** The longest beginning of a text that has at most `budget` o200k tokens, cut between characters. */
+/** Returns the longest prefix of a text with at most `budget` o200k tokens, cut between characters. */
 export const truncateO200k = (text: string, budget: Tokens): string => o200k().truncate(text, budget)

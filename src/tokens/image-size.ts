@@ -1,21 +1,21 @@
 export type ImageSize = { readonly width: number; readonly height: number }
 
 const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-/** Where a block's base64 begins is said within its first fields. */
+/** Characters of a block searched for the start of its base64, which follows its first fields. */
 const searchedUnits = 1024
-/** A picture's size stands behind at most so many segments; real ones have a dozen. */
+/** Maximum number of JPEG segments before the size; real images have a dozen. */
 const segmentLimit = 64
 
 type ByteAt = (index: number) => number
 
-/** Where the base64 of an inline picture begins in its block, or -1. */
+/** Returns the start of the base64 of an inline image in its block, or -1. */
 function dataStart(wire: string): number {
   const head = wire.slice(0, searchedUnits)
   const found = /;base64,|"data"\s*:\s*"/.exec(head)
   return found === null ? -1 : found.index + found[0].length
 }
 
-/** Reads single bytes out of base64 without decoding the rest; -1 for what is not there. */
+/** Reads single bytes of base64 without decoding the rest; -1 beyond the end. */
 function byteReader(text: string, start: number): ByteAt {
   const digit = (at: number): number => (at < text.length ? base64.indexOf(text.charAt(at)) : -1)
   return (index) => {
@@ -64,7 +64,7 @@ function sizeOf(byteAt: ByteAt): ImageSize | undefined {
   return starts(byteAt, 8, "WEBP") ? webpSize(byteAt) : undefined
 }
 
-/** The pixels of an inline PNG, JPEG, GIF or WebP, read off its first bytes in the block's own JSON. */
+/** Reads the size of an inline PNG, JPEG, GIF or WebP from the first bytes in its block's JSON. */
 export function inlineImageSize(wire: string): ImageSize | undefined {
   const start = dataStart(wire)
   const size = start < 0 ? undefined : sizeOf(byteReader(wire, start))

@@ -1,6 +1,6 @@
 import { mergeRank, noMerge, type Vocabulary } from "./vocabulary.ts"
 
-/** A piece on its way to tokens: a list over the places of its bytes, linked both ways. */
+/** The tokens of a piece as a doubly linked list over its byte positions. */
 type Chain = {
   readonly length: number
   readonly tokens: Int32Array
@@ -9,18 +9,18 @@ type Chain = {
 }
 
 type LongMerge = {
-  /** How many tokens a piece has, in time proportional to its length. */
+  /** Counts the tokens of a piece, in time proportional to its length. */
   readonly count: (bytes: Uint8Array, from: number, end: number) => number
-  /** Where the first `budget` tokens of a piece end, or fewer of them if that would be inside a character. */
+  /** Returns the end of the first `budget` tokens of a piece, or of fewer if that is inside a character. */
   readonly prefixEnd: (bytes: Uint8Array, from: number, end: number, budget: number) => number
-  /** How many pairs were looked at so far: the work done, without a clock. */
+  /** Number of pairs examined so far: a measure of work without a clock. */
   readonly steps: () => number
 }
 
-/** The token at a place whose bytes went into the token before it. */
+/** Marks a position whose token was merged into the one before it. */
 const gone = -1
 
-/** Makes chains, one at a time: the last one is void. */
+/** Creates lists in shared arrays, so that each new one invalidates the last. */
 function createChainer({ byteTokens }: Vocabulary): (bytes: Uint8Array, from: number, length: number) => Chain {
   const chainOf = (length: number): Chain => ({
     length,
@@ -41,7 +41,7 @@ function createChainer({ byteTokens }: Vocabulary): (bytes: Uint8Array, from: nu
   }
 }
 
-/** Merges the pair at `place` into `rank` if it still stands there, and queues what became possible on both sides. */
+/** Merges the pair at `place` into `rank` if it is still there, and queues the new pairs on both sides. */
 function mergeAt(vocabulary: Vocabulary, chain: Chain, queue: PairQueue, rank: number, place: number): boolean {
   const { length, tokens, nexts, previous } = chain
   const right = nexts[place] ?? 0
@@ -78,7 +78,10 @@ export function createLongMerge(vocabulary: Vocabulary): LongMerge {
     steps += length
   }
 
-  /** How many pairs merged into `rank`. Only a token doubled can overlap itself, as in "aaa"; there the leftmost goes first. */
+  /**
+   * Merges all pairs of a rank and returns how many. Only pairs of equal tokens can overlap, as in "aaa"; of those the leftmost is merged
+   * first.
+   */
   const mergeAll = (chain: Chain, rank: number): number => {
     const count = queue.take(rank, vocabulary.lefts[rank] === vocabulary.rights[rank])
     let merged = 0
@@ -115,30 +118,30 @@ export function createLongMerge(vocabulary: Vocabulary): LongMerge {
 }
 
 /**
- * Pairs that wait for their merge, in buckets by rank. Ranks are taken in rising order only, which holds because a merge never
- * makes an earlier one possible; so one sweep over the ranks replaces a heap, and n pairs cost O(n).
+ * Pairs waiting to be merged, in buckets by rank. Ranks are taken in ascending order only, because a merge never makes an earlier one
+ * possible: one sweep over the ranks replaces a heap, and n pairs cost O(n).
  */
 type PairQueue = {
-  /** Make room for a piece of so many bytes. The queue must be empty. */
+  /** Makes room for a piece of this many bytes. The queue must be empty. */
   readonly reset: (bytes: number) => void
   readonly push: (rank: number, place: number) => void
-  /** The next rank that has pairs, or `noMerge`. */
+  /** Returns the next rank with pairs, or `noMerge`. */
   readonly nextRank: () => number
-  /** Empties the bucket of a rank: how many places it had, which `placeAt` tells until the next call. */
+  /** Empties the bucket of a rank and returns the number of positions in it, which `placeAt` returns until the next call. */
   readonly take: (rank: number, sorted: boolean) => number
   readonly placeAt: (index: number) => number
 }
 
-/** Each place enters once at the start, and each merge lets two in. */
+/** Each position is queued once at the start, and each merge queues up to two. */
 const entriesPerByte = 3
-/** The room that is kept between pieces; a larger piece is rare, and its memory goes back. */
+/** Size of the buffers kept between pieces; a larger piece is rare, and its memory is freed. */
 const keptBytes = 1 << 13
 
 const lowestBit = (bits: number): number => 31 - Math.clz32(bits & -bits)
 
 function createPairQueue(vocabularySize: number): PairQueue {
   const heads = new Int32Array(vocabularySize).fill(-1)
-  /** A bit for each rank that has pairs, and one for each 32 of those, so that the sweep skips what is empty. */
+  /** A bit for each rank with pairs, and one for each word of those, so that the sweep skips empty ranks. */
   const waiting = new Int32Array((vocabularySize >> 5) + 1)
   const waitingWords = new Int32Array((vocabularySize >> 10) + 1)
   let places = new Int32Array(keptBytes * entriesPerByte)

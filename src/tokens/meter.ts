@@ -17,30 +17,30 @@ import { type ImageSize, inlineImageSize } from "./image-size.ts"
 import { framings, type ModelFamily, type ModelInfo, type TokenFraming, vocabularyFactors } from "./model-table.ts"
 import { findModel } from "./models.ts"
 
-/** Counts what a model will be charged for. It never throws, and what it has seen it does not count again. */
+/** Counts what a model charges for. Never throws, and counts each object only once. */
 export type Meter = {
   readonly model: ModelInfo
   readonly text: (text: string) => Tokens
-  /** The longest beginning of a text that takes at most `budget` tokens of this model. */
+  /** Returns the longest prefix of a text with at most `budget` tokens of this model. */
   readonly truncate: (text: string, budget: Tokens) => string
   readonly part: (part: Part) => Tokens
   readonly message: (message: Message) => Tokens
-  /** The same, with long texts counted some kilobytes at a time. */
+  /** The same, with long texts counted in steps of some kilobytes. */
   readonly messageSteps: (message: Message) => Steps<Tokens>
   readonly tool: (tool: Tool) => Tokens
-  /** All but the messages: framing, system and tools. */
+  /** Everything except the messages: framing, system and tools. */
   readonly overhead: (request: Pick<ModelRequest, "system" | "tools">) => Tokens
   readonly request: (request: Pick<ModelRequest, "system" | "tools" | "messages">) => Tokens
 }
 
 export type MeterOptions = {
-  /** A model's id as the client sends it, or its entry where the caller has it already. */
+  /** A model's id as the client sends it, or its entry in the model table. */
   readonly model?: string | ModelInfo
-  /** Whose counts to use; the process's own o200k counter unless given. */
+  /** The counter to use; by default the shared o200k counter. */
   readonly counter?: Counter
 }
 
-/** Counts each object once: the same message, part or tool is never measured twice. */
+/** Caches counts by object: the same message, part or tool is never measured twice. */
 function remembered<Item extends object>(
   measure: (item: Item) => number,
   known = new WeakMap<Item, Tokens>(),
@@ -66,7 +66,7 @@ export function createMeter({ model: asked, counter = o200k() }: MeterOptions = 
   const factor = vocabularyFactors[model.vocabulary]
   const text = (value: string): Tokens => tokens(Math.ceil(counter.count(value) * factor))
   const part: Meter["part"] = remembered((item) => measurePart(item, { model, framing, text, part }))
-  // A call of the old `function_call` member has no text of its own: its arguments stand in the message's.
+  // A call in the old `function_call` member has no wire text of its own: its arguments are in the message's.
   const within = ({ wire }: Message, item: Part): number =>
     item.type === "tool-call" && item.wire === undefined && wire !== undefined
       ? framing.call + text(item.tool) + text(argumentsText(item, wire))
@@ -107,10 +107,10 @@ export function createMeter({ model: asked, counter = o200k() }: MeterOptions = 
   }
 }
 
-/** Shorter texts are counted in one go: a few milliseconds. */
+/** Texts up to this length are counted in one step: a few milliseconds. */
 const longUnits = 32_768
 
-/** What measuring a part takes from its meter. */
+/** What measuring a part needs from its meter. */
 type Gauge = {
   readonly model: ModelInfo
   readonly framing: TokenFraming
@@ -118,20 +118,20 @@ type Gauge = {
   readonly part: (part: Part) => number
 }
 
-/** Four bytes of text make a token and base64 adds a third: a sealed thought of n characters hides about n / 5.3 tokens. */
+/** Four bytes of text make a token and base64 adds a third, so encrypted reasoning of n characters has about n / 5.3 tokens. */
 const sealedUnitsPerToken = 5
-/** A PDF page of mostly text; scans are larger and so counted as several, which errs to the safe side. */
+/** A PDF page of mostly text; a scanned page is larger and counts as several, which errs on the safe side. */
 const bytesPerPage = 25_000
-/** For a document that we cannot see at all. The next reported usage corrects it. */
+/** Pages assumed for a document of unknown size. The next reported usage corrects it. */
 const unseenPages = 10
-/** No provider reads more pages than this of one document (Gemini document guide, 2025: 1,000). */
+/** Maximum number of pages: no provider reads more of one document (Gemini document guide, 2025: 1,000). */
 const mostPages = 1000
-/** Prose in UTF-8, on the safe side of the usual four. */
+/** For text in UTF-8, on the safe side of the usual four. */
 const bytesPerToken = 3
 
 type WithWire = Pick<Part, "wire">
 
-/** What is sealed stands in the wire alone, with a summary in `text` at most; without a wire `text` is the seal itself. */
+/** Encrypted reasoning is only in `wire`, with at most a summary in `text`; without `wire`, `text` itself is the encrypted data. */
 function measureReasoning(part: ReasoningPart & WithWire, { text }: Gauge): number {
   const sealed = part.sealed === true ? (part.wire ?? part.text) : ""
   const hidden = Math.max(part.signature?.length ?? 0, sealed.length)
@@ -139,13 +139,13 @@ function measureReasoning(part: ReasoningPart & WithWire, { text }: Gauge): numb
   return Math.max(isSeal ? 0 : text(part.text), Math.ceil(hidden / sealedUnitsPerToken))
 }
 
-/** A call whose input stands in a member that we do not know counts as the JSON it came in. */
+/** A call whose input is in an unknown member counts as its JSON. */
 function measureCall(part: ToolCallPart & WithWire, { framing, text }: Gauge): number {
   if (part.kind === "other" && part.input === undefined) return framing.call + text(part.wire ?? part.tool)
   return framing.call + text(part.tool) + text(argumentsText(part))
 }
 
-/** A result whose output stands in a member that we do not know counts as the JSON it came in. */
+/** A result whose output is in an unknown member counts as its JSON. */
 function measureResult(part: ToolResultPart & WithWire, { framing, text, part: measure }: Gauge): number {
   if (part.kind === "other" && part.content.length === 0) return framing.call + text(part.wire ?? "")
   return part.content.reduce((total, inner) => total + measure(inner), framing.call)
@@ -165,7 +165,7 @@ function measureMedia(media: Media, { framing }: Gauge): number {
   return Math.min(mostPages, Math.ceil(bytes / bytesPerPage)) * framing.documentPage
 }
 
-/** How many tokens a part takes. What we do not know counts as the JSON it came in. */
+/** Counts the tokens of a part. Unknown parts count as their JSON. */
 function measurePart(part: Part, gauge: Gauge): number {
   const { text } = gauge
   switch (part.type) {
@@ -187,7 +187,7 @@ function measurePart(part: Part, gauge: Gauge): number {
   }
 }
 
-/** How a model turns a picture into tokens. A picture whose size nobody told us counts as the most that is usual. */
+/** Converts an image's size to tokens. An image of unknown size counts as the usual maximum. */
 type ImageRule = (size: ImageSize | undefined, detail: string) => number
 
 const ceil = (value: number, step: number): number => Math.ceil(value / step)
@@ -196,7 +196,7 @@ function shrink({ width, height }: ImageSize, factor: number): ImageSize {
   return factor >= 1 ? { width, height } : { width: Math.ceil(width * factor), height: Math.ceil(height * factor) }
 }
 
-/** So much for each square of `edge` pixels, once the picture fits `longEdge`, and for at most so many of them. */
+/** Charges `factor` per square of `edge` pixels, after fitting the image into `longEdge`, for at most `most` squares. */
 const patches =
   (edge: number, longEdge: number, most: number, factor: number, unknown: number): ImageRule =>
   (size) => {
@@ -227,7 +227,7 @@ const byDetail: ImageRule = (_, detail) => {
 }
 
 /**
- * By family and beginning of the model's id; the first that fits holds.
+ * Rules by family and prefix of the model id; the first match counts.
  * - anthropic: (w x h) / 750, at most about 1,600, long edge 1,568 (Anthropic vision guide, 2025). Measured, it is patches of 28
  *   pixels; since 4.7 the long edge is 2,000 (public dataset "image-token-cost", 2026-10).
  * - openai: tiles of 512 pixels after fitting 2,048 and a short edge of 768, or patches of 32 pixels with a factor (OpenAI
@@ -255,7 +255,7 @@ const rules: readonly (readonly [family: ModelFamily, model: RegExp, rule: Image
   ["open", /^/, patches(28, 4096, 4096, 1, 1600)],
 ]
 
-/** How many tokens a picture takes, by the provider's own rule. */
+/** Returns the tokens of an image by the provider's own rule. */
 export function imageTokens(family: ModelFamily, model: string, media: Media, size: ImageSize | undefined): number {
   const found = rules.find(([of, pattern]) => of === family && pattern.test(model))
   return found === undefined ? 0 : found[2](size, (media.detail ?? "").toLowerCase())

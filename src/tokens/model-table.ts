@@ -7,27 +7,27 @@ export type Prices = {
   readonly input: number
   readonly output: number
   readonly cacheRead: number
-  /** Writing to the shortest-lived cache; the plain input price where writing costs nothing extra. */
+  /** Writing to the shortest-lived cache; the input price if writing costs nothing extra. */
   readonly cacheWrite: number
 }
 
-/** How a provider caches prompts, and how long what was read stays. */
+/** How a provider caches prompts, and for how long. */
 export type Caching = {
   /** A shorter prefix is never cached. */
   readonly leastTokens: number
-  /** How many places the client may mark; 0 where the provider finds the prefix by itself. */
+  /** Number of places that the client may mark; 0 if the provider finds the prefix by itself. */
   readonly breakpoints: number
   readonly lifetimeSeconds: number
 }
 
-/** Models whose providers count alike: one way to frame messages and to price an image. */
+/** Models with the same message framing and image pricing. */
 export type ModelFamily = "openai" | "anthropic" | "gemini" | "open"
 
-/** Whose vocabulary a model reads with. Only o200k is public and exact here; the others are o200k times a factor. */
+/** The vocabulary of a model. Only o200k is public and exact here; the others are o200k times a factor. */
 export type VocabularyName = "o200k" | "cl100k" | "claude-3" | "claude-4.7" | "gemini" | "open"
 
 /**
- * Tokens of that vocabulary for one of o200k, chosen so as not to under-count; calibration takes back what is too much.
+ * Tokens of the vocabulary per o200k token, chosen so as not to under-count; calibration corrects the excess.
  * - cl100k: within 0.3 % of o200k on four agent traces (measured here, 2026-11); more in Asian scripts, so a margin.
  * - claude-3, up to Opus 4.6: the vocabulary published in 2024 takes 1.06 (JSON) to 1.21 (Chinese) times o200k (measured here), and
  *   the APIs of Claude 4 and 4.5 report 1.1 times that (ai-tokenizer 1.0.6, measured by its authors): 1.17 to 1.33.
@@ -46,17 +46,17 @@ export const vocabularyFactors: Readonly<Record<VocabularyName, number>> = {
 
 /** What a provider adds around the text, in its own tokens. */
 export type TokenFraming = {
-  /** Once for each request: what opens the prompt and the model's answer. */
+  /** Once per request: what opens the prompt and the model's answer. */
   readonly request: number
-  /** Once for each message: its role and its ends. */
+  /** Once per message: its role and delimiters. */
   readonly message: number
-  /** Around a tool call or a result, besides its name and its text. */
+  /** Around a tool call or result, besides its name and text. */
   readonly call: number
   /** Around one declared tool, besides its JSON. */
   readonly tool: number
-  /** Once, if there are tools at all: the provider's own words on how to use them. */
+  /** Once if there are tools: the provider's instructions on using them. */
   readonly toolPreamble: number
-  /** One page of a document that the model sees as a picture and as text. */
+  /** One page of a document, which the model sees as an image and as text. */
   readonly documentPage: number
 }
 
@@ -73,11 +73,11 @@ export const framings: Readonly<Record<ModelFamily, TokenFraming>> = {
   open: { request: 34, message: 4, call: 12, tool: 30, toolPreamble: 230, documentPage: 1800 },
 }
 
-/** What planning needs to know of a model. */
+/** The figures of a model that planning needs. */
 export type ModelInfo = {
-  /** Without vendor, date and variant, where we know it; otherwise as it came, in small letters. */
+  /** Without vendor, date and variant if it is in the table; otherwise as it came, in lower case. */
   readonly id: string
-  /** False where nothing fitted: the figures are then guesses on the safe side, and the prices only proportions. */
+  /** False if nothing matched: the figures are then conservative guesses, and the prices only proportions. */
   readonly known: boolean
   readonly family: ModelFamily
   readonly vocabulary: VocabularyName
@@ -86,7 +86,7 @@ export type ModelInfo = {
   readonly prices: Prices
   readonly long?: { readonly aboveTokens: number; readonly prices: Prices }
   readonly caching: Caching
-  /** Where the figures are from, and of what day. */
+  /** Where the figures are from, and their date. */
   readonly source: string
 }
 
@@ -94,8 +94,8 @@ export type ModelInfo = {
 type ModelBlock = { readonly family: ModelFamily; readonly caching: Caching; readonly rows: readonly ModelInfo[] }
 
 /**
- * What is known of current models. Every figure is its provider's; the source and its day stand with the block. A row has the id, the window,
- * the longest answer and the shortest cached prefix in tokens, then the prices; behind `above` the prices of a request with a longer input.
+ * The current models. Every figure is its provider's; source and date are stated per block. A row has the id, then window, longest answer
+ * and shortest cached prefix in tokens, then the prices; after `above`, the prices of a request with a longer input.
  */
 export const modelTable: readonly ModelBlock[] = blocks.map(({ family, vocabulary, caching, source, date, rows }) => {
   assert(isFamily(family) && isVocabulary(vocabulary), `not known: ${family}, ${vocabulary}`)

@@ -1,15 +1,15 @@
 import { tokens } from "../message/message.ts"
 import { type ModelFamily, type ModelInfo, modelTable, type Prices, type VocabularyName } from "./model-table.ts"
 
-/** A user's own figures for a model, or for all whose id goes on from this one. */
+/** A user's figures for a model, or for all models whose id starts with this one. */
 export type ModelOverride = { readonly id: string } & Partial<Omit<ModelInfo, "id" | "known">>
 
-/** What the suffix `[1m]` asks for. */
+/** The window that the suffix `[1m]` stands for. */
 const millionWindow = 1_000_000
-/** Every model that agents use today has at least this much. */
+/** Minimum window of the models that agents use today. */
 const guessedWindow = 128_000
 const guessedOutput = 8192
-/** Proportions that are usual: reads at a tenth, writes at five quarters, output at five times the input. */
+/** Usual proportions: reads at a tenth, writes at 1.25 times, output at five times the input price. */
 const guessedPrices: Prices = { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25 }
 
 const vendorPrefix = /^(?:[a-z]{2,6}\.)?(?:anthropic|openai|google|meta|qwen|deepseek|moonshotai?|zai|mistral|amazon)\./
@@ -17,7 +17,7 @@ const vendorPrefix = /^(?:[a-z]{2,6}\.)?(?:anthropic|openai|google|meta|qwen|dee
 /** As in `gpt-oss-120b-1:0` on Amazon Bedrock. */
 const cloudRevision = /-\d+:\d+$/
 
-/** An id as our table writes it: small letters, no vendor, path or region, and hyphens inside a Claude version. */
+/** Normalizes an id as in the table: lower case, no vendor, path or region, and hyphens inside a Claude version. */
 export function plainId(id: string): string {
   const small = id
     .trim()
@@ -31,7 +31,7 @@ export function plainId(id: string): string {
   return claude < 0 ? name : name.slice(claude).replaceAll(".", "-")
 }
 
-/** Does `id` name this model: the same, or with a date, a variant or a revision behind it, but not another version? */
+/** True if `id` is this model, also with a date, variant or revision after it, but not another version. */
 function goesOnFrom(id: string, start: string): boolean {
   if (!id.startsWith(start)) return false
   const rest = id.slice(start.length)
@@ -66,7 +66,7 @@ function guessed(id: string): ModelInfo {
   }
 }
 
-/** The model that an id means, however a client or a cloud writes it. Overrides go over what the table says. */
+/** Finds the model for an id in any client's or cloud's spelling. Overrides replace figures of the table. */
 export function findModel(id: string, overrides: readonly ModelOverride[] = []): ModelInfo {
   const plain = plainId(id)
   const base = rows.find((row) => goesOnFrom(plain, row.id)) ?? guessed(plain)

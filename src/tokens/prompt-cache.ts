@@ -1,7 +1,7 @@
 import type { Format } from "../message/message.ts"
 import type { ModelInfo } from "./model-table.ts"
 
-/** One piece of a prompt, in the order in which providers cache: tools, system, messages. */
+/** One piece of a prompt, in the order of caching: tools, system, messages. */
 export type PromptPiece = {
   /** What it says, without its cache breakpoint and in one shape. */
   readonly content: string
@@ -9,30 +9,30 @@ export type PromptPiece = {
   readonly isBreakpoint: boolean
 }
 
-/** What a provider's prompt cache would have done with one prompt. It is a simulation: no provider was asked. */
+/** What a provider's prompt cache would have done with one prompt. Simulated: no provider is asked. */
 export type CacheUse = {
   readonly readTokens: number
   readonly writtenTokens: number
   readonly uncachedTokens: number
 }
 
-/** A prompt cache without a clock: what was written stays, as for an agent that never pauses longer than the cache lives. */
+/** A prompt cache without a clock: nothing expires, as for an agent that never pauses longer than the cache lives. */
 export type PromptCache = {
   readonly read: (format: Format, model: string, pieces: readonly PromptPiece[]) => CacheUse
 }
 
 /** No provider caches less than this. */
 const usualLeastTokens = 1024
-/** Automatic caches count in such steps. */
+/** Automatic caches count in steps of this size. */
 const stepTokens = 128
-/** Anthropic looks for an earlier write at this many positions up to a breakpoint, the breakpoint's own included. */
+/** Number of positions up to and including a breakpoint at which Anthropic looks for an earlier write. */
 const lookBack = 20
-/** Continuations of a beginning that the next piece is compared with, to tell how much of it is the same. */
+/** Maximum number of known next pieces that a new piece is compared with, to find how much of it is shared. */
 const maxCompared = 8
-/** Beginnings that are remembered; with more it begins anew. A session of a million tokens has some thousand. */
+/** Maximum number of remembered prefixes, after which the cache is cleared. A session of a million tokens has some thousand. */
 const maxBeginnings = 200_000
 
-/** A beginning of prompts: the pieces that came next, and whether a breakpoint ended here. */
+/** A prefix of prompts: the pieces that followed it, and whether a breakpoint ended here. */
 type Beginning = { readonly next: Map<string, Beginning>; written: boolean }
 
 const createBeginning = (): Beginning => ({ next: new Map(), written: false })
@@ -40,7 +40,7 @@ const createBeginning = (): Beginning => ({ next: new Map(), written: false })
 export const tokensOfPieces = (pieces: readonly PromptPiece[]): number =>
   pieces.reduce((sum, { tokens }) => sum + tokens, 0)
 
-/** A simulated prompt cache. A prefix of fewer than `leastTokens` is never cached. */
+/** Creates a simulated prompt cache. A prefix of fewer than `leastTokens` is never cached. */
 export function createPromptCache({
   leastTokens = usualLeastTokens,
 }: {
@@ -72,7 +72,7 @@ export function createPromptCache({
   }
 }
 
-/** The beginning that a piece leads to, made if nobody went there before. */
+/** Returns the prefix extended by a piece, creating it if it is new. */
 type Follow = (from: Beginning, content: string) => Beginning
 
 type ReadPrompt = (
@@ -82,7 +82,7 @@ type ReadPrompt = (
   follow: Follow,
 ) => Pick<CacheUse, "readTokens" | "writtenTokens">
 
-/** Anthropic: read up to the last write that lies close enough before a breakpoint, and write at every breakpoint. */
+/** Anthropic: reads up to the last write close enough before a breakpoint, and writes at every breakpoint. */
 const readMarked: ReadPrompt = (root, pieces, leastTokens, follow) => {
   let at = root
   let tokens = 0
@@ -106,7 +106,7 @@ const readMarked: ReadPrompt = (root, pieces, leastTokens, follow) => {
   return { readTokens, writtenTokens: Math.max(0, writtenTo - readTokens) }
 }
 
-/** OpenAI and Gemini: read the longest beginning that any earlier prompt had too. */
+/** OpenAI and Gemini: reads the longest prefix that an earlier prompt had. */
 const readAutomatic: ReadPrompt = (root, pieces, leastTokens, follow) => {
   let at = root
   let shared = 0
@@ -122,7 +122,7 @@ const readAutomatic: ReadPrompt = (root, pieces, leastTokens, follow) => {
   return { readTokens: steps < leastTokens ? 0 : steps, writtenTokens: 0 }
 }
 
-/** How much of a text is the beginning of one of the others, from 0 to 1. */
+/** Returns the largest share of a text, from 0 to 1, that is a prefix of one of the others. */
 function sharedShare(text: string, others: readonly string[]): number {
   if (text === "") return 0
   const shared = others.map((other) => {
@@ -135,7 +135,7 @@ function sharedShare(text: string, others: readonly string[]): number {
 
 const perMillion = 1_000_000
 
-/** What reading one prompt costs at the model's prices: an estimate, as the cache is. */
+/** Returns the cost of reading one prompt at the model's prices; an estimate, like the cache. */
 export function promptDollars({ prices, long }: ModelInfo, use: CacheUse): number {
   const { readTokens, writtenTokens, uncachedTokens } = use
   const whole = readTokens + writtenTokens + uncachedTokens

@@ -15,8 +15,8 @@ const punctuationRun = other | mark
 const blank = space | newline
 
 /**
- * A longer piece without a break is cut, to bound the memory that merging it takes; each cut may add a token or two. The number is divisible
- * by all up to 12, so that a short pattern that repeats is cut into stretches of the same bytes, which are merged once.
+ * Maximum length of a piece in bytes: a longer one is cut to limit the memory for merging; each cut may add a token or two. Divisible by
+ * every number up to 12, so that a repeating short pattern is cut into equal pieces, which are merged once.
  */
 const longestPieceBytes = 55_440
 
@@ -25,7 +25,7 @@ const slash = 0x2f
 const spaceByte = 0x20
 const carriageReturn = 0x0d
 const lineFeed = 0x0a
-/** Sets the bit that tells ASCII's small letters from its capitals. */
+/** The bit that distinguishes ASCII lower case from upper case. */
 const smallLetter = 0x20
 
 const kindAt = (bytes: Uint8Array, at: number): number => {
@@ -33,7 +33,7 @@ const kindAt = (bytes: Uint8Array, at: number): number => {
   return byte < 0x80 ? (ascii[byte] ?? 0) : wideKind(bytes, at)
 }
 
-/** The end of the run of characters of the given kinds that starts at `from`. */
+/** Returns the end of the run of characters of the given kinds that starts at `from`. */
 function runEnd(bytes: Uint8Array, from: number, end: number, wanted: number): number {
   let at = from
   while (at < end) {
@@ -49,7 +49,7 @@ function runEnd(bytes: Uint8Array, from: number, end: number, wanted: number): n
   return at
 }
 
-/** The end of `'s`, `'d`, `'m`, `'t`, `'ll`, `'ve` or `'re` at `at`, in any case; `at` itself if there is none. */
+/** Returns the end of `'s`, `'d`, `'m`, `'t`, `'ll`, `'ve` or `'re` at `at`, in any case; `at` itself if there is none. */
 function contractionEnd(bytes: Uint8Array, at: number, end: number): number {
   if (at + 1 >= end || bytes[at] !== apostrophe) return at
   const first = String.fromCharCode((bytes[at + 1] ?? 0) | smallLetter)
@@ -60,7 +60,7 @@ function contractionEnd(bytes: Uint8Array, at: number, end: number): number {
   return pair === "ll" || pair === "ve" || pair === "re" ? at + 3 : at
 }
 
-/** The end of the last caseless letter or mark in a run of `upperRun`; -1 if it has none. */
+/** Returns the end of the last caseless letter or mark in a run of `upperRun`; -1 if there is none. */
 function lastCaselessEnd(bytes: Uint8Array, from: number, end: number): number {
   let found = -1
   for (let at = from; at < end; ) {
@@ -71,7 +71,7 @@ function lastCaselessEnd(bytes: Uint8Array, from: number, end: number): number {
   return found
 }
 
-/** The end of the word whose letters start at `from`; `markEnd` is the end of a prefix that could itself be the word, or -1. */
+/** Returns the end of the word whose letters start at `from`; `markEnd` is the end of a prefix that could itself be the word, or -1. */
 function wordEnd(bytes: Uint8Array, from: number, end: number, markEnd: number): number {
   const capitals = runEnd(bytes, from, end, upperRun)
   const word = runEnd(bytes, capitals, end, lowerRun)
@@ -95,7 +95,10 @@ function punctuationEnd(bytes: Uint8Array, from: number, end: number): number {
   return at
 }
 
-/** Up to the last newline of the run; without one, all of it but the character that goes with what follows. */
+/**
+ * Returns the end of the last newline in a run of blanks; without one, the end of the run less the character that belongs to the next
+ * piece.
+ */
 function blankEnd(bytes: Uint8Array, from: number, end: number): number {
   let lastStart = from
   let newlineEnd = -1
@@ -111,7 +114,7 @@ function blankEnd(bytes: Uint8Array, from: number, end: number): number {
   return at >= end || lastStart === from ? at : lastStart
 }
 
-/** Where the piece ends that starts at `from` in a text that ends at `end`. Tokens never cross the end of a piece. */
+/** Returns the end of the piece that starts at `from` in a text that ends at `end`. Tokens never cross the end of a piece. */
 export function pieceEnd(bytes: Uint8Array, from: number, end: number): number {
   const reach = Math.min(end, from + longestPieceBytes)
   const simple = asciiPieceEnd(bytes, from, reach)
@@ -133,11 +136,13 @@ function anyPieceEnd(bytes: Uint8Array, from: number, end: number): number {
 }
 
 /**
- * The o200k pattern over ASCII as a state machine: one table lookup for each byte, which is what makes splitting quick. At the first
- * multi-byte character and at a second blank it stops as `unsure`, and `anyPieceEnd` reads the piece.
+ * The o200k pattern over ASCII as a state machine with one table lookup per byte, which makes splitting fast. At the first multi-byte
+ * character and at a second blank it stops as `unsure`, and `anyPieceEnd` reads the piece.
  */
 
-/** Bytes that the pattern treats alike: class n + 1 is the n-th string, `other` any other ASCII, 0 part of a longer character. */
+/**
+ * Classes of bytes that the pattern treats alike: class n + 1 is the n-th string, `other` any other ASCII, 0 part of a longer character.
+ */
 const classes: readonly string[] = [
   ..."sdmt,l,vr,e,abcfghijknopquwxyz".split(","),
   ..."SDMT,L,VR,E,ABCFGHIJKNOPQUWXYZ".split(","),
@@ -229,13 +234,13 @@ classes.forEach((characters, index) => {
   for (const character of characters) classOf[character.charCodeAt(0)] = index + 1
 })
 
-/** Offset of the piece's end from the byte that was read last; a text may also end in the middle of a contraction. */
+/** Offset of the piece's end from the last byte read, by state; a text may also end inside a contraction. */
 const offsets = new Int8Array(32)
 for (const state of [quote, oneBack]) offsets[state] = -1
 for (const state of [quoteL, quoteVr, twoBack]) offsets[state] = -2
 offsets[after] = 1
 
-/** Where the piece ends that starts at `from`, or -1 where only the whole pattern can tell. */
+/** Returns the end of the piece that starts at `from`, or -1 if only the full pattern can tell. */
 function asciiPieceEnd(bytes: Uint8Array, from: number, end: number): number {
   let state = start
   let at = from

@@ -1,10 +1,10 @@
 import { type Message, type Tokens, type Transcript, tokens } from "../message/message.ts"
 import type { Meter } from "./meter.ts"
 
-/** Sums that only grow. Every tally of one history reads its own beginning of them and never past it. */
+/** Sums that only grow. Tallies of one history share them, and each reads only its own first entries. */
 type Sums = { values: Float64Array; messages: Message[]; filled: number }
 
-/** The sizes of a transcript as running sums: any stretch of it in O(1), one more message in O(1). A value; extending makes a new one. */
+/** Running sums of the sizes of a transcript: any range in O(1), one more message in O(1). A value; extending returns a new one. */
 export type Tally = {
   readonly meter: Meter
   readonly length: number
@@ -23,7 +23,7 @@ export function createTally(meter: Meter): Tally {
   }
 }
 
-/** The sums with room for more behind the first `length` messages; a copy if another tally already went on from there. */
+/** Returns the sums with room for more after the first `length` messages; a copy if another tally has already been extended there. */
 function sumsFor(tally: Tally, more: number): Sums {
   const { sums, length } = tally
   const needed = length + 1 + more
@@ -33,7 +33,7 @@ function sumsFor(tally: Tally, more: number): Sums {
   return { values, messages: sums.messages.slice(0, length), filled: length + 1 }
 }
 
-/** The tally of this history and what came after it. Costs what is new, not what was there. */
+/** Extends a tally by new messages, at the cost of these only. */
 export function extendTally(tally: Tally, added: Transcript): Tally {
   if (added.length === 0) return tally
   const sums = sumsFor(tally, added.length)
@@ -46,7 +46,7 @@ export function extendTally(tally: Tally, added: Transcript): Tally {
   return { meter: tally.meter, length: tally.length + added.length, total: tokens(total), sums }
 }
 
-/** The tally of a whole transcript: sums are carried on from the last message that it has in common with `tally`, object for object. */
+/** Returns the tally of a whole transcript, continued from the last message that is the same object in `tally`. */
 export function tallyTranscript(tally: Tally, messages: Transcript): Tally {
   const { meter, sums } = tally
   let common = 0
@@ -56,13 +56,13 @@ export function tallyTranscript(tally: Tally, messages: Transcript): Tally {
   return extendTally(shared, messages.slice(common))
 }
 
-/** The tokens of messages `from` up to but not including `end`. */
+/** Returns the tokens of messages `from` up to but not including `end`. */
 export function tokensBetween(tally: Tally, from: number, end: number): Tokens {
   const at = (index: number): number => tally.sums.values[Math.min(Math.max(index, 0), tally.length)] ?? 0
   return tokens(Math.max(0, at(end) - at(from)))
 }
 
-/** Where the longest end of the transcript begins that takes at most `budget` tokens, in O(log n). */
+/** Returns the start of the longest suffix of the transcript with at most `budget` tokens, in O(log n). */
 export function tailStart(tally: Tally, budget: Tokens): number {
   let low = 0
   let high = tally.length

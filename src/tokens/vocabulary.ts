@@ -1,31 +1,31 @@
 import { assert } from "../message/assert.ts"
 
-/** No token is the union of the two. Larger than every rank, so that the smallest rank wins without a special case. */
+/** Means that two tokens do not merge. Larger than every rank, so that the lowest rank wins without a special case. */
 export const noMerge = 0x7fffffff
 
-/** Which tokens merge into which. A token's number is its rank: the smaller it is, the earlier it merges. */
+/** Which tokens merge into which. A token's number is its rank: lower ranks merge first. */
 export type Vocabulary = {
   readonly size: number
   readonly byteTokens: Int32Array
-  /** The pair whose union is token n; -1 for a single byte. */
+  /** The pair that merges into token n; -1 for a single byte. */
   readonly lefts: Int32Array
   readonly rights: Int32Array
   /**
-   * An open-addressed table from pairs to ranks, two words a slot so that a look costs one cache line: `left` and the low bits of
-   * `right`, then the rest of `right` and the rank. A second word of 0 is an empty slot.
+   * An open-addressed hash table from pairs to ranks, with two words per slot so that a lookup costs one cache line: `left` and the low
+   * bits of `right`, then the rest of `right` and the rank. A second word of 0 means empty.
    */
   readonly slots: Int32Array
 }
 
-/** More than twice the tokens of o200k, so that a miss ends after one or two probes. */
+/** More than twice the tokens of o200k, so that a miss takes one or two probes. */
 const slotBits = 19
 const slotMask = (1 << slotBits) - 1
-/** A rank has 18 bits: `left` leaves room for 14 of `right` in the first word, and 4 go into the second. */
+/** A rank has 18 bits: beside `left`, 14 bits of `right` fit in the first word, and 4 go into the second. */
 const rankBits = 18
 const splitBits = 32 - rankBits
 const restBits = rankBits - splitBits
 const restMask = (1 << restBits) - 1
-/** Odd numbers with no pattern in their bits (from the golden ratio and xxHash): they spread pairs evenly. */
+/** Odd numbers with irregular bits (from the golden ratio and xxHash), which spread pairs evenly. */
 const leftFactor = 0x9e3779b1
 const rightFactor = 0x85ebca77
 
@@ -34,7 +34,7 @@ const slotOf = (left: number, right: number): number => {
   return (hash ^ (hash >>> 15)) & slotMask
 }
 
-/** The rank of the token that is the union of `left` and `right`, or `noMerge`. */
+/** Returns the rank of the merge of `left` and `right`, or `noMerge`. */
 export function mergeRank({ slots }: Vocabulary, left: number, right: number): number {
   const key = left | (right << rankBits)
   const rest = right >>> splitBits
@@ -72,7 +72,7 @@ function readByteTokens(hex: string): Int32Array {
   return byteTokens
 }
 
-/** Read what `scripts/vocabulary.ts` wrote. */
+/** Reads the output of `scripts/vocabulary.ts`. */
 export function readVocabulary(singleBytes: string, mergePairs: string): Vocabulary {
   const size = singles + mergePairs.length / pairDigits
   assert(Number.isInteger(size) && size < slotMask / 2, `not a vocabulary: ${mergePairs.length} digits`)

@@ -6,12 +6,12 @@ import { readJson } from "./json.ts"
 
 type Insertion = { readonly at: number; readonly end: number; readonly text: string }
 
-/** A text for the system part, with the cache marker that it is to carry. */
+/** A text for the system part, with the cache marker it should carry. */
 export type SystemText = Pick<Part & { readonly type: "text" }, "type" | "text" | "breakpoint">
 
 /**
- * The same request with texts at the end of its system part, as if it had come so: everything else is the very text that came in, and
- * every message the same object. Where the format has no place for the system part, the texts are one message behind its system messages.
+ * Appends texts to the system part, as if the request had come so: everything else stays the same text, and every message the same object.
+ * In a format without a system field, the texts become one message after the system messages.
  */
 export function addSystem(request: ModelRequest, texts: readonly SystemText[], id: string): ModelRequest {
   const codec = codecs[request.format]
@@ -30,7 +30,7 @@ export function addSystem(request: ModelRequest, texts: readonly SystemText[], i
   return { ...moved, system, layout: { ...moved.layout, system: { start, end: start + written.length } } }
 }
 
-/** Behind the system messages that the conversation begins with, as one of them. */
+/** Inserts the text as a message after the leading system messages. */
 function addMessage(request: ModelRequest, text: string, id: string): ModelRequest {
   const { messages, layout, format } = request
   const found = messages.findIndex(({ role }) => role !== "system")
@@ -64,7 +64,7 @@ function addMessage(request: ModelRequest, text: string, id: string): ModelReque
   }
 }
 
-/** The text with a piece in place of another, and every place behind it moved along. */
+/** Replaces a piece of the text and shifts the positions after it. */
 function splice(request: ModelRequest, { at, end, text }: Insertion): ModelRequest {
   const { wire, layout } = request
   const moved = shiftLayout(layout, end, text.length - (end - at))

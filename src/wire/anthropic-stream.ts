@@ -44,7 +44,7 @@ const readers: ReadonlyMap<string | undefined, (reading: EventReading, json: Jso
   ["error", (reading, json) => reading.error(member(json, "error"))],
 ])
 
-/** What one event says. Blocks are numbered on the wire; types that we do not know are relayed. */
+/** Reads one event. Blocks are numbered in the stream; unknown event types are relayed. */
 function read(reading: EventReading, json: Json, name: string | undefined): void {
   const readType = readers.get(stringIn(json, "type") ?? name)
   if (readType === undefined) reading.say({ type: "other" })
@@ -57,7 +57,7 @@ function readStart(reading: EventReading, message: Json): void {
   readUsageSoFar(reading, member(message, "usage"))
 }
 
-/** Later counts replace earlier ones; those that are left out or null still hold. */
+/** Later counts replace earlier ones; absent or null ones keep their value. */
 function readUsageSoFar(reading: EventReading, usage: Json | undefined): void {
   if (usage === undefined || !isObject(usage.value)) return
   const fields: Record<string, Wire> = {}
@@ -80,11 +80,11 @@ function begun(block: Json): Begun {
   }
   if (type === "text") return { part: "text" }
   if (type === "thinking" || type === "redacted_thinking") return { part: "reasoning" }
-  readBlock(block) // refuses here, and not when the answer is put together, what it cannot read
+  readBlock(block) // throws here for a block it cannot read, not when the response is assembled
   return { part: "other" }
 }
 
-/** Text that stands in the beginning already counts as the first delta; input that stands there only if no delta follows. */
+/** Text in the start event counts as the first delta; input in it counts only if no delta follows. */
 function readBlockStart(reading: EventReading, json: Json): void {
   const block = requireObjectIn(json, "content_block")
   const part = begun(block)
@@ -127,9 +127,9 @@ function readMessageDelta(reading: EventReading, json: Json): void {
   if (reason !== undefined) reading.stop(anthropicStop(reason))
 }
 
-// KeptOfEvent events
+// Rewriting upstream events
 
-/** Number the block anew and say the stop that is left; everything else stays as it came. */
+/** Renumbers the block and updates the stop reason; everything else stays as it came. */
 function rewrite(state: EncodeState, { sse, body, first, kept }: KeptOfEvent): WrittenEvent {
   const type = stringIn(body, "type") ?? sse.name
   if (type === "message_start") return [state, kept.some((event) => event === state.start) ? [sse] : []]
@@ -195,7 +195,7 @@ function writePartEvent(at: number, event: Extract<StreamEvent, { readonly index
 const named = (type: string, fields: Fields): SseEvent =>
   createSseEvent(writeObject({ type: write(type), ...fields }), type)
 
-/** A block of our own as it stands when it begins. */
+/** Writes a new block in its initial state. */
 function blockOf(start: PartStart): Wire {
   if (start.part === "reasoning") return write({ type: "thinking", thinking: "", signature: "" })
   if (start.part !== "tool-call") return write({ type: "text", text: "" })
@@ -209,7 +209,7 @@ function messageOf({ start, usage }: EncodeState): Wire {
   return overlay(write(named), { usage: usageOf(usage) })
 }
 
-/** Anthropic counts cached input beside the uncached. */
+/** Anthropic counts cached input separately. */
 function usageOf(usage: Usage | undefined): Wire {
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage ?? {}
   return write({
@@ -226,7 +226,7 @@ function assemble({ parts }: Collected): ModelResponse {
   return answer
 }
 
-/** The block as it began, with what came for it laid over it. */
+/** Builds the block from its start event with the collected content over it. */
 function blockFrom(draft: PartDraft): Wire {
   const block = member(wireJson(draft.start), "content_block")
   const base = block === undefined ? blockOf(draft.start) : wireOf(block)
@@ -247,18 +247,18 @@ function contentOf({ start, text, input, signature }: PartDraft, type: string | 
   return { thinking: write(text), ...(signature === undefined ? {} : { signature: write(signature) }) }
 }
 
-/** The very text that was streamed, numbers and all; text that is no JSON stays readable as a string. */
+/** Keeps the streamed JSON text verbatim, including its numbers; other text becomes a string. */
 const inputOf = (text: string): Wire => (tryParse(text) === undefined ? write(text) : wireText(text.trim()))
 
 const deltaOf = (event: StreamEvent): Json | undefined => member(wireJson(event), "delta")
 
-/** Citations gather in a list. */
+/** Citations are collected in a list. */
 function citationOf(delta: Json): Wire | undefined {
   const citation = stringIn(delta, "type") === "citations_delta" ? member(delta, "citation") : undefined
   return citation === undefined ? undefined : wireOf(citation)
 }
 
-/** A compaction, and any delta of a block that we do not know, says its fields whole: the last one counts. */
+/** In a compaction, and in deltas of unknown blocks, each delta has the complete field: the last one counts. */
 function fieldsOf(delta: Json): Fields {
   const fields: Record<string, Wire> = {}
   for (const name of Object.keys(delta.value as object)) {
@@ -268,7 +268,7 @@ function fieldsOf(delta: Json): Fields {
   return fields
 }
 
-/** Anthropic Messages with `stream: true`: closed by `message_stop`. */
+/** Anthropic Messages with `stream: true`, closed by `message_stop`. */
 export const anthropicStream: StreamCodec = {
   format: "anthropic-messages",
   read,

@@ -150,7 +150,7 @@ function readMedia(block: Json): Media {
   return stringIn(source, "url") === undefined ? mediaOfFile(mediaType) : { held: "url" }
 }
 
-/** The readable part of a document: plain text that it carries itself, or the texts of a search result. */
+/** Reads the text of a document: its own plain text, or the texts of a search result. */
 function readDocumentText(block: Json): { readonly title?: string; readonly text?: string } {
   const source = member(block, "source")
   const carried = stringIn(source, "type") === "text" ? stringIn(source, "data") : undefined
@@ -165,7 +165,7 @@ function readDocumentText(block: Json): { readonly title?: string; readonly text
 
 export const anthropicStop = stopReader("anthropic-messages", { stop_sequence: "end" })
 
-/** The message is what the client sends back in its next request: role and content, without the envelope. */
+/** The message has the form in which a client sends it back: role and content, without the rest of the response. */
 export function readAnthropicResponse(body: Json): ModelResponse {
   const content = member(requireObject(body), "content")
   if (content === undefined || !Array.isArray(content.value)) return refuseJson(body, "an array of blocks", "content")
@@ -180,7 +180,7 @@ export function readAnthropicResponse(body: Json): ModelResponse {
   }
 }
 
-/** Anthropic counts cached input beside the uncached; our input is all that was read. */
+/** Anthropic counts cached input separately; our input tokens include it. */
 export function readAnthropicUsage(usage: Json | undefined): Usage | undefined {
   if (usage === undefined || !isObject(usage.value)) return undefined
   const cacheReadTokens = tokens(countIn(usage, "cache_read_input_tokens") ?? 0)
@@ -189,7 +189,7 @@ export function readAnthropicUsage(usage: Json | undefined): Usage | undefined {
   return { inputTokens, outputTokens: tokens(countIn(usage, "output_tokens") ?? 0), cacheReadTokens, cacheWriteTokens }
 }
 
-/** Anthropic Messages: `POST /v1/messages` and what shares its body. */
+/** Anthropic Messages: `POST /v1/messages` and endpoints with the same body. */
 export const anthropic: Codec = {
   format: "anthropic-messages",
   names: { messages: ["messages"], system: ["system"], tools: ["tools"] },
@@ -218,7 +218,7 @@ function writeMessage(message: Message): readonly Wire[] {
   return [overlay(message.wire, { role: write(message.role), content: writeContent(message.parts) })]
 }
 
-/** A cache marker stands on a block. */
+/** A cache marker needs a block, so a marked text is not written as a string. */
 const writeContent = (parts: readonly Part[]): Wire =>
   parts[0]?.breakpoint === undefined ? writeTextOrList(parts, writePart) : writeList(parts.map(writePart))
 
@@ -262,7 +262,7 @@ function writeToolResult(part: ToolResultPart & Pick<Part, "wire" | "breakpoint"
   })
 }
 
-/** An empty result may be absent, null or an empty list on the wire: whichever it was stays. */
+/** An empty result may be absent, null or an empty list: its original form is kept. */
 function contentField({ content, kind }: ToolResultPart, was: unknown): Fields {
   const [only] = content
   if (content.length === 0) return was === undefined || was === null || Array.isArray(was) ? {} : { content: write([]) }

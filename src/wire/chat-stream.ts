@@ -39,7 +39,7 @@ import {
 } from "./stream.ts"
 
 /**
- * Read one chunk. This format never marks the end of a part, and deltas of several calls may alternate: all parts end with the
+ * Reads one chunk. This format never marks the end of a part, and deltas of several calls may alternate: all parts end with the
  * `finish_reason`. All choices but the first are relayed unread.
  */
 function readChunk(reading: EventReading, chunk: Json): void {
@@ -93,7 +93,7 @@ function readDelta(reading: EventReading, delta: Json): void {
   if (hasMore(delta, knownFields)) reading.say({ type: "other" })
 }
 
-/** Whether any field outside `known` has content. */
+/** True if any field outside `known` has content. */
 function hasMore(json: Json, known: ReadonlySet<string>): boolean {
   const isEmpty = (value: unknown) => value === null || value === "" || (Array.isArray(value) && value.length === 0)
   return isObject(json.value) && Object.entries(json.value).some(([name, value]) => !known.has(name) && !isEmpty(value))
@@ -130,7 +130,7 @@ function callMember(call: Json, name: "function" | "custom"): Json | undefined {
 }
 
 /**
- * Append a delta to the input of a call. Some servers send the arguments as a JSON value instead of text. Then nothing else may come for
+ * Appends a delta to the input of a call. Some servers send the arguments as a JSON value instead of text. Then nothing else may come for
  * that call, because clients disagree on how to combine such a value with further deltas.
  */
 function feedInput(reading: EventReading, key: string, inner: Json | undefined, name: "arguments" | "input"): void {
@@ -259,7 +259,7 @@ function unknownFields(deltas: readonly (Json | undefined)[], known: ReadonlySet
   return Object.fromEntries(Object.entries(all).map(([name, value]) => [name, write(value)]))
 }
 
-/** Merge as the vendor's SDKs do: strings are concatenated, list elements with the same `index` are merged, objects field by field. */
+/** Merges as the vendor's SDKs do: strings are concatenated, list elements with the same `index` are merged, objects field by field. */
 function gather(before: unknown, more: unknown): unknown {
   if (typeof before === "string" && typeof more === "string") return before + more
   if (Array.isArray(before) && Array.isArray(more)) return more.reduce(gatherElement, before)
@@ -294,7 +294,7 @@ export const chatStream: StreamCodec = {
   collectsOthers: "all",
 }
 
-/** Write what is kept of a chunk: calls renumbered, the final stop reason, the id of the first chunk. */
+/** Writes what is kept of a chunk: calls renumbered, the final stop reason, the id of the first chunk. */
 function rewriteChunk(state: EncodeState, { sse, body: chunk, kept }: KeptOfEvent): WrittenEvent {
   const left = kept.filter((event) => hasChunk(state, event))
   if (left.length === 0) return [state, []]

@@ -58,7 +58,7 @@ function readSettings(body: Json): RequestSettings {
   return { stream: isTrue(body, "stream"), ...present({ model: stringIn(body, "model"), maxOutputTokens }) }
 }
 
-/** On this wire the system part stands among the messages. */
+/** In this format system instructions are messages. */
 const readSystem = (): readonly Part[] => []
 
 function readTools(tools: Json): readonly Tool[] {
@@ -96,13 +96,13 @@ function readOther(json: Json, wireRole: string, earlier: readonly Message[]): r
   return [{ type: "tool-result", callId: id, kind: "function", content, ...more }]
 }
 
-/** Calls of the `function_call` member have no id: theirs is their place. */
+/** The id of a `function_call`, which has none of its own: its position. */
 const placeId = (earlier: readonly Message[]): string => `#function-${earlier.length}`
 
-/** Was this id given by place, so that the wire has no word for it? */
+/** True if the id was derived from a position, so that the wire has none. */
 const isPlaceId = (id: string): boolean => /^#function-\d+$/.test(id)
 
-/** Results of the `function` role name no call: each belongs to the newest call of that function. */
+/** Returns the call of a result with the role `function`, which names no call: the newest call of that function. */
 function latestFunctionCall(json: Json, earlier: readonly Message[]): ToolCallPart["callId"] {
   const name = requireString(json, "name")
   for (let index = earlier.length - 1; index >= 0; index--) {
@@ -168,7 +168,7 @@ function readCall(json: Json): Part {
   return { type: "tool-call", callId: id, tool, kind: "custom", input, wire: wireOf(json) }
 }
 
-/** What a call says, under the name of its kind. One that says both could be checked as one call and run as the other. */
+/** Returns the member for the call's kind. A call with both members is refused: it could be checked as one and run as the other. */
 function callMember(json: Json): { readonly name: "function" | "custom"; readonly inner: Json } {
   const call = member(json, "function")
   const custom = member(json, "custom")
@@ -187,7 +187,7 @@ function readFunctionCall(call: Json, id: string): ToolCallPart {
 
 export const chatStop = stopReader("openai-chat", { function_call: "tool-calls" })
 
-/** Of several choices the first is the conversation's; clients ask for one. */
+/** The first choice counts; clients usually ask for one. */
 export function readChatResponse(body: Json): ModelResponse {
   const [choice] = requireElements(requireObject(body), "choices")
   const message = member(choice, "message")
@@ -220,12 +220,12 @@ function writeMessage(message: Message): readonly Wire[] {
   return message.role === "assistant" ? [writeAssistant(message)] : writeOther(message)
 }
 
-/** Tool results are messages of their own here; what else a message of ours carries follows them. */
+/** Tool results are separate messages in this format; the other parts of the message follow them. */
 function writeOther({ role, parts, wire }: Message): readonly Wire[] {
   const results = parts.filter((part) => part.type === "tool-result")
   const rest = parts.filter((part) => part.type !== "tool-result")
   if (results.length === 0) {
-    // What was a tool's message and holds no result any more is no tool's message.
+    // A tool message without its result is no longer written as a tool message.
     const was = wireFields(wire)
     const base = was.tool_call_id === undefined && was.role !== "function" ? wire : undefined
     return [overlay(base, { ...roleField(base, role), ...contentField(rest, base, was) })]
@@ -286,7 +286,7 @@ function callFields(
   return Array.isArray(was.tool_calls) && was.tool_calls.length > 0 ? { tool_calls: undefined } : {}
 }
 
-/** No content may be absent, null or an empty list on the wire: whichever it was stays. */
+/** Empty content may be absent, null or an empty list: its original form is kept. */
 function contentField(
   parts: readonly Part[],
   wire: Wire | undefined,
@@ -296,7 +296,7 @@ function contentField(
   return parts.length === 0 && stays ? {} : { content: writeContent(parts) }
 }
 
-/** A cache marker stands on a part. */
+/** A cache marker needs a part, so a marked text is not written as a string. */
 function writeContent(parts: readonly Part[]): Wire {
   if (parts.length === 0) return write("")
   return parts[0]?.breakpoint === undefined ? writeTextOrList(parts, writePart) : writeList(parts.map(writePart))
@@ -326,7 +326,7 @@ function writeCall(part: ToolCallPart & Pick<Part, "wire">): Wire {
   return overlay(part.wire, { id: write(part.callId), type: write(name), [name]: call })
 }
 
-/** OpenAI Chat Completions: `POST /v1/chat/completions`, and the many servers that speak it. */
+/** OpenAI Chat Completions: `POST /v1/chat/completions`, and the many compatible servers. */
 export const chat: Codec = {
   format: "openai-chat",
   names: { messages: ["messages"], system: [], tools: ["tools", "functions"] },

@@ -17,7 +17,7 @@ import { elements, isObject, type Json, member, refuseJson, stringIn, tryParse, 
 import { type Fields, overlay, write, writeList } from "./json-write.ts"
 import names from "./stop-names.json" with { type: "json" }
 
-/** What a request says beside its messages, system part and tools. */
+/** The fields of a request besides its messages, system part and tools. */
 export type RequestSettings = {
   readonly model?: string
   readonly maxOutputTokens?: number
@@ -25,12 +25,12 @@ export type RequestSettings = {
   readonly held?: HeldState
 }
 
-/** A place in the body, in every spelling that the API takes: `["generationConfig"]`, or a path of such names. */
+/** The alternative names of a member of the body, for an API that accepts several spellings; empty if it has none. */
 type Names = readonly string[]
 
 /**
- * One wire format. Reading keeps the original text of every piece; writing lays what we know over that text, so a piece that
- * nobody changed comes out as it went in. The files of every format have the same sections in the same order.
+ * One wire format. Reading keeps the original text of every piece; writing lays the known fields over that text, so an unchanged piece
+ * stays the same bytes. The files of all formats have the same sections in the same order.
  */
 export type Codec = {
   readonly format: Format
@@ -38,49 +38,49 @@ export type Codec = {
   readonly readSettings: (body: Json) => RequestSettings
   readonly readSystem: (system: Json) => readonly Part[]
   readonly readTools: (tools: Json) => readonly Tool[]
-  /** `earlier` are the messages before it, for a format whose results name their call by position. */
+  /** `earlier` are the messages before it, for formats whose results refer to their call by position. */
   readonly readMessage: (json: Json, earlier: readonly Message[]) => Message
-  /** `before` is what stood there, if anything did: its shape (text or blocks) is kept where it can be. */
+  /** `before` is the original text, if there was one: its shape (text or blocks) is kept where possible. */
   readonly writeSystem: (parts: readonly Part[], before: Wire | undefined) => Wire
-  /** The list of tools; `before` is the one that stood there. */
+  /** Writes the list of tools; `before` is the original one. */
   readonly writeTools: (tools: readonly Tool[], before: Wire | undefined) => Wire
-  /** Usually one element; several where the format wants one for each tool result or call. */
+  /** Usually one element; several if the format wants one per tool result or call. */
   readonly writeMessage: (message: Message) => readonly Wire[]
   readonly readResponse: (body: Json) => ModelResponse
 }
 
 const readParts = new WeakSet<Part>()
 
-/** Note that parts are as they were read: each says what its wire text says. */
-export function noteRead(parts: readonly Part[]): void {
+/** Marks parts as unchanged since they were read: their wire text is still valid. */
+export function markAsRead(parts: readonly Part[]): void {
   for (const part of parts) readParts.add(part)
 }
 
-const readFrom = new WeakMap<readonly Part[], { readonly role: Role; readonly wire: Wire | undefined }>()
+const originOfParts = new WeakMap<readonly Part[], { readonly role: Role; readonly wire: Wire | undefined }>()
 
 export function readNextMessage(codec: Codec, item: Json, earlier: readonly Message[]): Message {
   const message = codec.readMessage(item, earlier)
-  readFrom.set(message.parts, { role: message.role, wire: message.wire })
-  noteRead(message.parts)
+  originOfParts.set(message.parts, { role: message.role, wire: message.wire })
+  markAsRead(message.parts)
   return message
 }
 
-/** Does a message say what was read from its wire text, and was nothing of it changed since? */
+/** True if a message was read from its wire text and not changed since. */
 export function isAsRead({ parts, role, wire }: Message): boolean {
-  const read = readFrom.get(parts)
+  const read = originOfParts.get(parts)
   return read !== undefined && read.wire === wire && read.role === role
 }
 
-/** The text of a part that is still the object it was read as. */
+/** Returns the wire text of a part that is unchanged since it was read. */
 export const textAsRead = (part: Part): Wire | undefined => (readParts.has(part) ? part.wire : undefined)
 
-/** The cache marker on a block or tool, as Anthropic writes it and routers to it take it on other wires. */
+/** Returns the cache marker on a block or tool, as Anthropic writes it and routers to Anthropic accept it in other formats. */
 export function breakpointOf(block: unknown): Breakpoint | undefined {
   if (!isObject(block) || !isObject(block.cache_control)) return undefined
   return block.cache_control.ttl === "1h" ? "1h" : "5m"
 }
 
-/** `cache_control` only where the wanted breakpoint is not the one that stands there: its other fields are the client's. */
+/** Writes `cache_control` only if the breakpoint differs from the original one, whose other fields are the client's. */
 export function markField({ wire, breakpoint }: Pick<Part, "wire" | "breakpoint">): Fields {
   const now = wire === undefined ? undefined : breakpointOf(tryParse(wire))
   if (now === breakpoint) return {}
@@ -88,16 +88,16 @@ export function markField({ wire, breakpoint }: Pick<Part, "wire" | "breakpoint"
   return { cache_control: write(breakpoint === "1h" ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" }) }
 }
 
-/** Tools as they stood, each with the breakpoint that it should carry. */
+/** Writes tools as they came, each with its breakpoint. */
 export function writeTools(tools: readonly Tool[]): Wire {
   return writeList(tools.map((tool) => overlay(tool.wire, markField(tool))))
 }
 
-/** What each format calls a stop reason. */
+/** The words of each format for the stop reasons. */
 export const stopNames: Readonly<Record<Exclude<Format, "openai-responses">, Readonly<Record<StopReason, string>>>> =
   names
 
-/** The stop reason that a format's word means: the first that is written so, or one of `others`. */
+/** Creates a function that maps a format's word to a stop reason; `others` are further words, and take precedence. */
 export function stopReader(
   format: keyof typeof stopNames,
   others: Readonly<Record<string, StopReason>>,
@@ -107,26 +107,26 @@ export function stopReader(
   return (word) => stops.get(word) ?? "other"
 }
 
-/** Content that is one text, or a list of parts. */
+/** Reads content that is either one text or a list of parts. */
 export function readTextOrList(content: Json, readPart: (json: Json) => Part, expected: string): readonly Part[] {
   if (typeof content.value === "string") return [{ type: "text", text: content.value }]
   return Array.isArray(content.value) ? elements(content).map(readPart) : refuseJson(content, expected)
 }
 
-/** One plain text of our own is written as a string, as the APIs allow; anything else as a list of parts. */
+/** Writes a single text of our own as a string, as the APIs allow; anything else as a list of parts. */
 export function writeTextOrList(parts: readonly Part[], writePart: (part: Part) => Wire): Wire {
   const [only] = parts
   const plain = parts.length === 1 && only?.type === "text" && only.wire === undefined
   return plain ? write(only.text) : writeList(parts.map(writePart))
 }
 
-/** The object that stands in a wire text; empty if there is none. */
+/** Returns the fields of a JSON object; empty for any other text. */
 export function wireFields(wire: Wire | undefined): Readonly<Record<string, unknown>> {
   const value = wire === undefined ? undefined : tryParse(wire)
   return isObject(value) ? value : {}
 }
 
-/** What is in a response beside its messages, by the names that most formats have for it. */
+/** Reads the fields of a response besides its messages, by the names that most formats use. */
 export function readEnvelope(
   body: Json,
   readUsage: (usage: Json | undefined) => Usage | undefined,
@@ -136,28 +136,28 @@ export function readEnvelope(
   return { wire: wireOf(body), ...present({ id: stringIn(body, names.id), model: stringIn(body, names.model), usage }) }
 }
 
-/** The input of a call whose arguments travel as JSON text: parsed where that gives an object or a list, otherwise the text. */
+/** Parses call arguments given as JSON text; returns the text itself unless it is an object or a list. */
 function readArguments(text: string): unknown {
   const parsed = tryParse(text)
   return isObject(parsed) || Array.isArray(parsed) ? parsed : text
 }
 
 /**
- * The input of a call, from the member that holds its arguments as JSON text. Some servers send the JSON value itself, and some clients
- * act on it: then it is the input as it is. Absent and null are no arguments.
+ * Reads the input of a call from the member with its arguments as JSON text. Some servers send the JSON value itself, and some clients use
+ * it: then it is the input. Absent or null means no arguments.
  */
 export function argumentsIn(call: Json, name: string): unknown {
   const value = valueIn(call, name) ?? ""
   return typeof value === "string" ? readArguments(value) : value
 }
 
-/** The input of a custom tool, which is free text; a server that sends another value means that value. */
+/** Reads the input of a custom tool: free text, or the value that a server sends instead. */
 export const customInputIn = (call: Json): unknown => valueIn(call, "input") ?? ""
 
-/** The text of a custom tool's input; a value that is no text stays the value that stands there. */
+/** Writes the input of a custom tool as text; a value other than text is written as it is. */
 export const writeCustomInput = (input: unknown): Wire => write(typeof input === "string" ? input : (input ?? ""))
 
-/** The arguments text of an input; the one that stands there is kept if it says the same. */
+/** Writes an input as arguments text; the original text is kept if it has the same value. */
 export function writeArguments(input: unknown, before: unknown): Wire {
   const text = typeof input === "string" ? input : JSON.stringify(input ?? {})
   if (typeof before === "string")
@@ -166,7 +166,7 @@ export function writeArguments(input: unknown, before: unknown): Wire {
   return write(isSame ? before : text)
 }
 
-/** What a `data:` or other URL says of the bytes behind it. */
+/** Describes the data behind a `data:` or other URL. */
 export function mediaOfUrl(url: string, detail?: string): Media {
   const inline = /^data:([^;,]{1,127})?[^,]{0,127},/i.exec(url)
   if (inline === null) return { held: "url", ...present({ detail }) }

@@ -12,7 +12,7 @@ import { responses } from "./responses.ts"
 import { responsesStream } from "./responses-stream.ts"
 import type { StreamCodec } from "./stream.ts"
 
-/** Every wire format, by name. */
+/** The codecs of all wire formats, by name. */
 export const codecs: Readonly<Record<Format, Codec>> = {
   "anthropic-messages": anthropic,
   "openai-chat": chat,
@@ -20,14 +20,14 @@ export const codecs: Readonly<Record<Format, Codec>> = {
   gemini,
 }
 
-/** The codec of a format; a name that came from a file or a flag may be none. */
+/** Returns the codec of a format; throws for an unknown name, which may come from a file or a flag. */
 export function codecOf(format: Format): Codec {
   if (!Object.hasOwn(codecs, format))
     throw new HoldfastError({ code: "format-unknown", found: `"${String(format).slice(0, 80)}"`, known: formats })
   return codecs[format]
 }
 
-/** How every wire format streams, by name. */
+/** The stream codecs of all wire formats, by name. */
 export const streamCodecs: Readonly<Record<Format, StreamCodec>> = {
   "anthropic-messages": anthropicStream,
   "openai-chat": chatStream,
@@ -35,7 +35,7 @@ export const streamCodecs: Readonly<Record<Format, StreamCodec>> = {
   gemini: geminiStream,
 }
 
-/** How closely each format wants results behind their calls; Responses pairs by id alone. */
+/** How closely results must follow their calls in each format; Responses pairs them by id alone. */
 export const adjacencyOf: Readonly<Partial<Record<Format, Adjacency>>> = {
   "anthropic-messages": "turn",
   "openai-chat": "own",

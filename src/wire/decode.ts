@@ -27,15 +27,15 @@ import {
 } from "./json.ts"
 import { layMembers } from "./json-write.ts"
 
-/** Read a request body. What no one changes is forwarded as this very text. */
+/** Reads a request body. Unchanged pieces are later forwarded as the same text. */
 export const decodeRequest = (format: Format, text: string): ModelRequest => runSteps(decodeRequestSteps(format, text))
 
-/** The same, a long body some hundred kilobytes at a time. */
+/** The same in steps of some hundred kilobytes, for long bodies. */
 export function* decodeRequestSteps(format: Format, text: string): Steps<ModelRequest> {
   const codec = codecOf(format)
   const body = requireObject(yield* readJsonSteps(text, "request"))
   const list = memberOf(body, codec.names.messages)
-  const items = list === undefined ? noList(codec, body) : itemsOf(codec, list)
+  const items = list === undefined ? withoutList(codec, body) : itemsOf(codec, list)
   const messages: Message[] = []
   for (const item of items) {
     const message = readNextMessage(codec, item, messages)
@@ -52,7 +52,7 @@ export function* decodeRequestSteps(format: Format, text: string): Steps<ModelRe
   }
 }
 
-/** All of a request but its messages and where they stand. */
+/** Reads everything in a request except its messages and their positions. */
 function decodeRest(codec: Codec, body: Json): Omit<ModelRequest, "wire" | "messages" | "layout"> {
   const system = memberOf(body, codec.names.system)
   const tools = memberOf(body, codec.names.tools)
@@ -74,31 +74,34 @@ function layoutOf(codec: Codec, body: Json): Omit<Layout, "messages"> {
   return present({ system: place(codec.names.system), tools: place(codec.names.tools) })
 }
 
-/** OpenAI Responses may be asked to go on from what it holds, with nothing new; every other request has messages. */
-function noList(codec: Codec, body: Json): readonly Json[] {
+/**
+ * In OpenAI Responses a request may only continue the history that the provider has, without new items; in other formats messages are
+ * required.
+ */
+function withoutList(codec: Codec, body: Json): readonly Json[] {
   return codec.format === "openai-responses" ? [] : refuseJson(body, "an array", codec.names.messages[0])
 }
 
-/** The elements of the list; on OpenAI Responses a bare text counts as a list of one. */
+/** Returns the elements of the list; in OpenAI Responses a plain text counts as a list of one. */
 function itemsOf(codec: Codec, list: Json): readonly Json[] {
   if (Array.isArray(list.value)) return elements(list)
   const bare = codec.format === "openai-responses" && typeof list.value === "string"
   return bare ? [list] : refuseJson(list, "an array")
 }
 
-/** Read a whole, not streamed, answer. */
+/** Reads a complete response that was not streamed. */
 export function decodeResponse(format: Format, text: string): ModelResponse {
   return codecOf(format).readResponse(readJson(text, "response"))
 }
 
-/** Read one message that was kept apart from its request. Formats whose results name their call by position cannot be read so. */
+/** Reads one message stored apart from its request. Does not work for formats whose results refer to their call by position. */
 export function decodeMessage(format: Format, text: string): Message {
   return codecOf(format).readMessage(readJson(text, "request"), [])
 }
 
 /**
- * Read a request that follows another of the same conversation: messages that stand where they stood, letter for letter, come back
- * as the same objects, and only what is new is parsed. The result is what `decodeRequest` gives, whatever the two have in common.
+ * Reads a request that continues another of the same conversation: messages with the same text at the same position are returned as the
+ * same objects, and only the rest is parsed. The result equals that of `decodeRequest`.
  */
 export function decodeNext(previous: ModelRequest, text: string): ModelRequest {
   const list = previous.layout.messages
@@ -109,15 +112,15 @@ export function decodeNext(previous: ModelRequest, text: string): ModelRequest {
   try {
     return resume(previous, text, list, kept, last)
   } catch (error) {
-    // Only a whole reading can say at which path of the body it went wrong.
+    // Only a full parse can report the path of the error in the body.
     if (error instanceof HoldfastError) return decodeRequest(previous.format, text)
     throw error
   }
 }
 
 /**
- * The same for a request that was read already, in whatever way: messages that say what those of the previous one say, from the first on,
- * are its very objects, and all others go by their places.
+ * The same for a request that was read already: the first messages whose text is the same become the previous objects, and the ids of the
+ * others follow their positions.
  */
 export function resumeRequest(previous: ModelRequest | undefined, request: ModelRequest): ModelRequest {
   const earlier = previous?.format === request.format ? previous.messages : []
@@ -139,7 +142,7 @@ function resume(previous: ModelRequest, text: string, list: List, kept: number, 
   const close = closeOfList(text, last.end)
   const news = text.slice(last.end, close)
   const rest = decodeAround(previous, text, list, close)
-  const { messages, spans } = decodeNews(previous, kept, news, last.end)
+  const { messages, spans } = decodeNewMessages(previous, kept, news, last.end)
   return {
     ...rest,
     wire: wireText(text),
@@ -151,7 +154,7 @@ function resume(previous: ModelRequest, text: string, list: List, kept: number, 
   }
 }
 
-/** How many elements, from the first, stand in both texts at the same place, all before them included. */
+/** Counts the elements from the first on that are at the same positions in both texts, with the same text before them. */
 function commonElements(before: string, after: string, { elements: spans }: List): number {
   let from = 0
   let kept = 0
@@ -163,7 +166,9 @@ function commonElements(before: string, after: string, { elements: spans }: List
   return kept
 }
 
-/** Everything but the messages: taken over if it is the same text, otherwise read with an empty list in their place. */
+/**
+ * Reads everything except the messages: reuses it if its text is unchanged, otherwise parses the body with an empty list in their place.
+ */
 function decodeAround(
   previous: ModelRequest,
   text: string,
@@ -183,7 +188,7 @@ function decodeAround(
   }
 }
 
-/** The layout of a text that grew at one place: what stands behind it moves along. */
+/** Shifts the positions after a place where the text grew. */
 export function shiftLayout({ messages, system, tools }: Layout, from: number, by: number): Layout {
   const moved = ({ start, end }: Span): Span => (start >= from ? { start: start + by, end: end + by } : { start, end })
   return {
@@ -193,7 +198,7 @@ export function shiftLayout({ messages, system, tools }: Layout, from: number, b
   }
 }
 
-function decodeNews(
+function decodeNewMessages(
   previous: ModelRequest,
   kept: number,
   news: string,

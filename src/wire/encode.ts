@@ -18,24 +18,24 @@ import { codecs } from "./codecs.ts"
 import { decodeRequest } from "./decode.ts"
 import { overlay, write } from "./json-write.ts"
 
-/** What to say instead of what the request says. */
+/** What to write instead of the request's own content. */
 export type Changes = {
   readonly messages?: Transcript
   readonly system?: readonly Part[]
   readonly tools?: readonly Tool[]
 }
 
-/** A new text for a member of the body: in place of what stands there, or as a first member where nothing does. */
+/** New text for a member of the body: replaces the span, or is added as a first member if there is none. */
 type Edit = { readonly name: string | undefined; readonly span: Span | undefined; readonly text: string }
 
 /**
- * Write a request with changes. Messages that are still the objects they were decoded as are copied, not written; with nothing
- * changed the answer is the very text that came in.
+ * Writes a request with changes. Messages that are still the decoded objects are copied, not written; without changes the result is the
+ * original text.
  */
 export function encodeRequest(request: ModelRequest, changes: Changes = {}): Wire {
   const codec = codecs[request.format]
   const { layout, wire } = request
-  const { messages, system, tools } = inPlace(codec, request, changes)
+  const { messages, system, tools } = placeSystem(codec, request, changes)
   const before = (span: Span | undefined): Wire | undefined =>
     span === undefined ? undefined : wireText(wire.slice(span.start, span.end))
   const edits: Edit[] = []
@@ -54,8 +54,8 @@ export function encodeRequest(request: ModelRequest, changes: Changes = {}): Wir
   return edits.length === 0 ? wire : wireText(splice(wire, edits))
 }
 
-/** Where a format has no place for the system part, it is the first message. */
-function inPlace({ names }: Codec, request: ModelRequest, { system, ...changes }: Changes): Changes {
+/** In a format without a field for the system part, writes it as the first message. */
+function placeSystem({ names }: Codec, request: ModelRequest, { system, ...changes }: Changes): Changes {
   if (system === undefined || names.system.length > 0) return system === undefined ? changes : { ...changes, system }
   const { messages = request.messages } = changes
   return system.length === 0
@@ -63,7 +63,7 @@ function inPlace({ names }: Codec, request: ModelRequest, { system, ...changes }
     : { ...changes, messages: [{ id: messageId("system"), role: "system", parts: system }, ...messages] }
 }
 
-/** Concatenated, not joined: the engine copies the text once, when someone reads it. */
+/** Replaces spans by concatenation: the engine then copies the text only once, when it is read. */
 function splice(text: string, edits: readonly Edit[]): string {
   let at = text.indexOf("{") + 1
   let out = text.slice(0, at) + addedMembers(edits, /^\s*\}\s*$/.test(text.slice(at)))
@@ -84,7 +84,7 @@ function addedMembers(edits: readonly Edit[], alone: boolean): string {
   return members.length === 0 ? "" : `${members.join(",")}${alone ? "" : ","}`
 }
 
-/** The list of messages: runs of untouched ones as one slice each, separators and all. Concatenated as in `splice`. */
+/** Writes the list of messages: each run of unchanged ones is copied as one slice with its separators. Concatenated as in `splice`. */
 function writeMessages(codec: Codec, { wire, layout, messages: original }: ModelRequest, messages: Transcript): string {
   const places = new Map<Message, number>(original.map((message, n) => [message, n]))
   const spans = layout.messages?.elements ?? []
@@ -122,13 +122,13 @@ function writeMessages(codec: Codec, { wire, layout, messages: original }: Model
 
 const written = new WeakMap<Message, { readonly by: Codec; readonly pieces: readonly Wire[] }>()
 
-/** A message that stands in one request after another is written for the first of them. */
+/** Writes a message once and caches the result, because it occurs in one request after another. */
 function writeOnce(codec: Codec, message: Message): readonly Wire[] {
   const known = written.get(message)
   if (known?.by === codec) return known.pieces
   requireFormat(codec, message)
   const { wire = "" } = message
-  // A bare text in place of the list is read as a message, and is none.
+  // A plain text instead of the list is read as a message, but is not one.
   const pieces = wire.startsWith("{") && isAsRead(message) ? [wireText(wire)] : codec.writeMessage(message)
   written.set(message, { by: codec, pieces })
   return pieces
@@ -138,7 +138,7 @@ function requireFormat({ format: expected }: Codec, { id, format = expected }: M
   if (format !== expected) throw new HoldfastError({ code: "format-mixed", message: id, found: format, expected })
 }
 
-/** The list's own brackets with the white space beside them, where the message beside them is still the one that stood there. */
+/** Returns the list's brackets, with the original white space beside a message that is unchanged. */
 function brackets(
   wire: Wire,
   list: Layout["messages"],
@@ -162,9 +162,9 @@ const userMessage: Readonly<Record<Format, (text: string) => unknown>> = {
 }
 
 /**
- * The same request with one more message of the user's at its end. System, tools, messages and every other member are the bytes that were
- * sent, so that the provider reads all of it from its cache; a change to the choice of tools or to thinking would lose that. Only another
- * model is written over the one that is named. Nothing where there is no list to go on from, or the provider holds part of it.
+ * Appends a user message to a request. All other bytes stay, so that the provider reads them from its cache; a change of tool choice or
+ * thinking would invalidate it. Only the model may be replaced. Returns undefined if there is no list to continue, or the provider has
+ * part of it.
  */
 export function continueRequest(
   format: Format,
@@ -178,7 +178,7 @@ export function continueRequest(
   const end = list.elements.at(-1)?.end ?? list.start + 1
   const longer = `${wire.slice(0, end)},${JSON.stringify(userMessage[format](text))}${wire.slice(end)}`
   const stored = format === "openai-responses" ? { store: write(false) } : {}
-  // A path names Gemini's model, not the body.
+  // Gemini's model is named in the URL path, not in the body.
   const named = model === undefined || format === "gemini" ? {} : { model: write(model) }
   const fields = { ...stored, ...named }
   return Object.keys(fields).length === 0 ? longer : overlay(wireText(longer), fields)

@@ -37,7 +37,7 @@ import {
   writtenPart,
 } from "./stream.ts"
 
-/** What one chunk says: a piece of an answer in the shape of a whole one. Texts of one kind in a row are one part, a call comes whole. */
+/** Reads one chunk, a piece in the shape of a complete response. Consecutive texts of one kind are one part; a call arrives complete. */
 function read(reading: EventReading, chunk: Json): void {
   const error = member(chunk, "error")
   if (error !== undefined) {
@@ -57,7 +57,7 @@ function read(reading: EventReading, chunk: Json): void {
   readFinish(reading, candidate, blocked)
 }
 
-/** Candidates but the first are relayed unread. */
+/** Returns the first candidate; the others are relayed unread. */
 function candidateOf(chunk: Json): Json | undefined {
   const [first] = elements(member(chunk, "candidates"))
   return first === undefined || !isObject(first.value) ? undefined : first
@@ -66,7 +66,7 @@ function candidateOf(chunk: Json): Json | undefined {
 const partsOf = (candidate: Json | undefined): readonly Json[] =>
   elements(member(member(candidate, "content"), "parts"))
 
-/** The answer begins with the first chunk that is one: other objects may come before it. */
+/** The response starts with the first chunk that belongs to one: other objects may come before it. */
 function readStart(reading: EventReading, chunk: Json): void {
   const isChunk = ["candidates", "responseId", "promptFeedback"].some(
     (name) => memberSpelled(chunk, name) !== undefined,
@@ -75,7 +75,7 @@ function readStart(reading: EventReading, chunk: Json): void {
   reading.start({ id: stringIn(chunk, "responseId"), model: stringIn(chunk, "modelVersion") })
 }
 
-/** What a proxy may write out where the API leaves the field out. */
+/** Values that a proxy may send where the API omits the field. */
 const unfinished: ReadonlySet<string> = new Set(["", "FINISH_REASON_UNSPECIFIED"])
 
 function readFinish(reading: EventReading, candidate: Json | undefined, blocked: boolean): void {
@@ -87,7 +87,7 @@ function readFinish(reading: EventReading, candidate: Json | undefined, blocked:
   reading.stop(stop === "end" && reading.state.calls > 0 ? "tool-calls" : stop)
 }
 
-/** End the text that is open, unless it is of the kind that goes on. It stands in no slot of this chunk. */
+/** Ends the open text unless the next one is of the same kind. It belongs to no slot of this chunk. */
 function endText(reading: EventReading, continues?: string): void {
   const { slot } = reading
   reading.slot = undefined
@@ -102,7 +102,7 @@ function readPart(reading: EventReading, part: Json): void {
   else readText(reading, part, signature)
 }
 
-/** A part that is no text comes whole in one chunk. */
+/** Reads a part other than text, which arrives complete in one chunk. */
 function readWhole(reading: EventReading, part: Json, signature: string | undefined): void {
   endText(reading)
   const { part: kind, input } = beginning(reading, part)
@@ -112,7 +112,7 @@ function readWhole(reading: EventReading, part: Json, signature: string | undefi
   reading.close("part")
 }
 
-/** A signature seals the text before it: what follows is another part. */
+/** A signature ends the text before it: what follows is another part. */
 function readText(reading: EventReading, part: Json, signature: string | undefined): void {
   const text = requireString(part, "text")
   const kind = isTrue(part, "thought") ? "reasoning" : "text"
@@ -148,9 +148,9 @@ function beginning(reading: EventReading, part: Json): { readonly part: Begun; r
   return { part: { part: "tool-call", callId: id, tool: "code_execution", kind: "provider" }, input: wireOf(code) }
 }
 
-// KeptOfEvent events
+// Rewriting upstream events
 
-/** Keep of the chunk what is left: its parts, the stop that holds, the id that the answer began with. */
+/** Writes what is kept of a chunk: its parts, the final stop reason, the id of the first chunk. */
 function rewrite(state: EncodeState, { sse, body: chunk, first, kept }: KeptOfEvent): WrittenEvent {
   const left = kept.filter((event) => hasChunk(state, event))
   const idle = left.every(({ type }) => type === "usage") && (first.wire?.pieces ?? 0) > kept.length
@@ -200,7 +200,7 @@ function writeEvents(state: EncodeState, event: StreamEvent): readonly SseEvent[
   return wire === undefined ? [] : [chunkOf(state, wire)]
 }
 
-/** Texts go out as they come; a call is whole, so it goes out when it ends. */
+/** Texts are written as they come; a call is complete, so it is written when it ends. */
 function partOf(part: WrittenPart, event: StreamEvent): Wire | undefined {
   const thought = part.start.part === "reasoning" ? { thought: true } : {}
   if (part.start.part === "tool-call") return event.type === "part-end" ? callOf(part) : undefined
@@ -209,7 +209,7 @@ function partOf(part: WrittenPart, event: StreamEvent): Wire | undefined {
   return undefined
 }
 
-/** A call of our own as a part; an id that we gave by position means nothing to the client. */
+/** Writes a call of our own; an id derived from a position means nothing to the client. */
 function callOf({ start, input, signature }: Pick<WrittenPart, "start" | "input" | "signature">): Wire {
   if (start.part !== "tool-call") return write({})
   const args = isObject(tryParse(input)) ? wireText(input) : write({})
@@ -218,7 +218,7 @@ function callOf({ start, input, signature }: Pick<WrittenPart, "start" | "input"
   return writeObject({ functionCall: call, thoughtSignature: writeOptional(signature) })
 }
 
-/** A chunk in the envelope that the answer began with. */
+/** Builds a chunk in the envelope of the first one. */
 function chunkOf({ start }: EncodeState, part: Wire, finish: Fields = {}, usage: Fields = {}): SseEvent {
   const content = writeObject({ parts: writeList([part]), role: write("model") })
   const candidates = writeList([writeObject({ content, ...finish, index: write(0) })])
@@ -248,7 +248,7 @@ function errorEvent(problem: Problem): Wire {
   return write({ code, message, status })
 }
 
-/** Gemini's `:streamGenerateContent`. It has no closing event: a stream that has named its finish reason ends where it ends. */
+/** Gemini's `:streamGenerateContent`. It has no closing event: after a finish reason the connection may end. */
 export const geminiStream: StreamCodec = {
   format: "gemini",
   read,
@@ -261,7 +261,7 @@ export const geminiStream: StreamCodec = {
   collectsOthers: "none",
 }
 
-/** A refused prompt has no message, as in an answer read whole. */
+/** Assembles the response; a blocked prompt has no message, as in a complete response. */
 function assemble({ parts, stop }: Collected): ModelResponse {
   const content = writeObject({ parts: writeList(parts.map(partFrom)), role: write("model") })
   const blocked = parts.length === 0 && stop === "refusal"
@@ -270,7 +270,7 @@ function assemble({ parts, stop }: Collected): ModelResponse {
   return { ...answer, messages: answer.messages.map((message) => ({ ...message, parts: named(message.parts, parts) })) }
 }
 
-/** A call without an id keeps the name that its place in the whole answer gave it, also when it is collected alone. */
+/** A call without an id keeps the id from its position in the whole response, even if it is collected alone. */
 function named(parts: readonly Part[], drafts: readonly PartDraft[]): readonly Part[] {
   return parts.map((part, n) => {
     const start = drafts[n]?.start
@@ -278,7 +278,7 @@ function named(parts: readonly Part[], drafts: readonly PartDraft[]): readonly P
   })
 }
 
-/** The part as it began, with the text and signature that it came to. */
+/** Builds the part from its first chunk, with the collected text and signature. */
 function partFrom(draft: PartDraft): Wire {
   const { start, text, signature } = draft
   const began = partIn(start)

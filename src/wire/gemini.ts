@@ -36,18 +36,18 @@ import {
 } from "./json.ts"
 import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
 
-/** The API takes every field in two spellings, the protocol buffer's and JSON's. */
+/** The two spellings that the API accepts for each field: JSON's and protocol buffers'. */
 const spellings = (name: string): readonly string[] => [
   name,
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 ]
 
-/** A field under either of the two spellings that this format takes. */
+/** Returns a field under either spelling. */
 export const memberSpelled = (json: Json, name: string): Json | undefined => memberOf(json, spellings(name))
 
 // Settings, system, tools
 
-/** The model and whether to stream stand in the path, not in the body; `model` is here for bodies that name it all the same. */
+/** The model and the choice to stream are in the URL path, not in the body; `model` is read for bodies that have it anyway. */
 function readSettings(body: Json): RequestSettings {
   const config = memberSpelled(body, "generationConfig")
   const maxOutputTokens = countIn(config, "maxOutputTokens") ?? countIn(config, "max_output_tokens")
@@ -59,8 +59,8 @@ function readSettings(body: Json): RequestSettings {
 function readSystem(system: Json): readonly Part[] {
   if (typeof system.value === "string") return [{ type: "text", text: system.value }]
   const parts = member(requireObject(system), "parts")
-  if (isObject(parts?.value)) return [readPart(parts, callId("system"), createWaiting([]))]
-  return elements(parts).map((part) => readPart(part, callId("system"), createWaiting([])))
+  if (isObject(parts?.value)) return [readPart(parts, callId("system"), trackWaiting([]))]
+  return elements(parts).map((part) => readPart(part, callId("system"), trackWaiting([])))
 }
 
 function readTools(tools: Json): readonly Tool[] {
@@ -91,14 +91,14 @@ function readMessage(json: Json, earlier: readonly Message[]): Message {
   const list = member(json, "parts")
   if (list !== undefined && !Array.isArray(list.value)) return refuseJson(list, "an array of parts")
   const id = messageId(`m${earlier.length}`)
-  const waiting = createWaiting(earlier)
+  const waiting = trackWaiting(earlier)
   const parts = elements(list).map((part, n) => readPart(part, callId(`${id}.${n}`), waiting))
   return { id, role, parts, wire: wireOf(json), format: "gemini" }
 }
 
 // Parts
 
-function readPart(json: Json, place: CallId, waiting: Waiting): Part {
+function readPart(json: Json, place: CallId, waiting: WaitingList): Part {
   requireObject(json)
   const wire = wireOf(json)
   const signature = memberSpelled(json, "thoughtSignature")?.value
@@ -125,7 +125,7 @@ function readMedia(inline: Json | undefined, file: Json | undefined): Part {
   return mediaType?.startsWith("image/") === true ? { type: "image", media } : { type: "document", media }
 }
 
-function readCallPart(json: Json, place: CallId, waiting: Waiting): Part {
+function readCallPart(json: Json, place: CallId, waiting: WaitingList): Part {
   const call = memberSpelled(json, "functionCall")
   if (call !== undefined) {
     const tool = requireString(call, "name")
@@ -152,25 +152,25 @@ function readCallPart(json: Json, place: CallId, waiting: Waiting): Part {
 
 const idOf = (call: Json, place: CallId): CallId => callId(stringIn(call, "id") ?? place)
 
-function readFunctionResponse(response: Json, waiting: Waiting): ToolResultPart {
+function readFunctionResponse(response: Json, waiting: WaitingList): ToolResultPart {
   const name = requireString(response, "name")
   const named = stringIn(response, "id")
   const id = waiting.answer(name, named) ?? named
   const given = member(response, "response")
   const parts = member(response, "parts")
-  const media = elements(parts).map((part) => readPart(part, callId("part"), createWaiting([])))
+  const media = elements(parts).map((part) => readPart(part, callId("part"), trackWaiting([])))
   return {
     type: "tool-result",
     callId: callId(id ?? `unasked-${name}`),
     kind: "function",
     tool: name,
     content: [...(given === undefined ? [] : [{ type: "text", text: resultText(given) } as const]), ...media],
-    ...(given !== undefined && slotOf(given.value) === "error" ? { failed: true } : {}),
+    ...(given !== undefined && textMemberOf(given.value) === "error" ? { failed: true } : {}),
   }
 }
 
-/** A response that is one text under a customary name reads as that text; any other as the JSON that it is. */
-function slotOf(response: unknown): string | undefined {
+/** Returns the member's name if a response is a single text under a customary name; any other response is read as JSON. */
+function textMemberOf(response: unknown): string | undefined {
   if (!isObject(response)) return undefined
   const [name, ...more] = Object.keys(response)
   const customary = name === "output" || name === "result" || name === "error" || name === "content"
@@ -178,7 +178,7 @@ function slotOf(response: unknown): string | undefined {
 }
 
 function resultText(given: Json): string {
-  const slot = slotOf(given.value)
+  const slot = textMemberOf(given.value)
   return (slot === undefined ? undefined : stringIn(given, slot)) ?? wireOf(given)
 }
 
@@ -190,7 +190,7 @@ function writeSystem(parts: readonly Part[], before: Wire | undefined): Wire {
 
 // Tools
 
-/** Here several tools share one element: those that stood there stay as they stood, new ones get an element of their own. */
+/** One element may declare several tools: existing elements stay unchanged, new tools get one element of their own. */
 function writeTools(tools: readonly Tool[], before: Wire | undefined): Wire {
   const was = readJson(before ?? "[]", "request")
   const known = readTools(was)
@@ -238,8 +238,8 @@ function writePart(part: Part): Wire {
   }
 }
 
-/** The spelling that stands there, and what stands under it. */
-function found(
+/** Returns the spelling used in the wire text, and the value under it. */
+function spelledField(
   wire: Wire | undefined,
   name: string,
 ): { readonly name: string; readonly value: Readonly<Record<string, unknown>> | undefined } {
@@ -249,16 +249,16 @@ function found(
   return { name: spelling, value: isObject(value) ? value : undefined }
 }
 
-/** An id is written only where there was one, or where the part is ours and the call had one to name. One that a client made up stays. */
+/** Writes an id only if there was one, or if the part is ours and its call has one. An id made up by a client stays. */
 const idField = (before: Readonly<Record<string, unknown>> | undefined, id: string): Fields =>
-  !isPlace(id) && (before === undefined || typeof before.id === "string") ? { id: write(id) } : {}
+  !isPlaceId(id) && (before === undefined || typeof before.id === "string") ? { id: write(id) } : {}
 
-/** Ids that we gave by position mean nothing to the API. */
-const isPlace = (id: string): boolean => /^m\d+\.\d+$/.test(id) || id.startsWith("unasked-")
+/** True for ids derived from a position, which mean nothing to the API. */
+const isPlaceId = (id: string): boolean => /^m\d+\.\d+$/.test(id) || id.startsWith("unasked-")
 
 function writeCall(part: ToolCallPart & Pick<Part, "wire">): Wire {
   if (part.kind === "provider" && part.wire !== undefined) return part.wire
-  const { name, value } = found(part.wire, "functionCall")
+  const { name, value } = spelledField(part.wire, "functionCall")
   const args: Fields = part.input === undefined ? {} : { args: write(part.input) }
   const call = overlay(value === undefined ? undefined : write(value), {
     ...idField(value, part.callId),
@@ -270,7 +270,7 @@ function writeCall(part: ToolCallPart & Pick<Part, "wire">): Wire {
 
 function writeResult(part: ToolResultPart & Pick<Part, "wire">): Wire {
   if (part.kind === "provider" && part.wire !== undefined) return writeRanCode(part, part.wire)
-  const { name, value } = found(part.wire, "functionResponse")
+  const { name, value } = spelledField(part.wire, "functionResponse")
   const text = part.content.flatMap((item) => (item.type === "text" ? item.text : [])).join("\n")
   const media = part.content.filter((item) => item.type !== "text")
   const fields: Fields = {
@@ -282,36 +282,36 @@ function writeResult(part: ToolResultPart & Pick<Part, "wire">): Wire {
   return overlay(part.wire, { [name]: overlay(value === undefined ? undefined : write(value), fields) })
 }
 
-/** The response object around a text: the one that stands there if it says the same, the same slot if it had one. */
+/** Writes the response object for a text: the original one if its value is the same, otherwise under the same name if there was one. */
 function writeGiven(text: string, before: unknown, failed: boolean | undefined): Wire {
-  const slot = slotOf(before)
+  const slot = textMemberOf(before)
   if (before !== undefined && slot === undefined && JSON.stringify(tryParse(text)) === JSON.stringify(before))
     return write(before)
   return writeObject({ [slot ?? (failed === true ? "error" : "output")]: write(text) })
 }
 
 function writeRanCode(part: ToolResultPart, wire: Wire): Wire {
-  const { name, value } = found(wire, "codeExecutionResult")
+  const { name, value } = spelledField(wire, "codeExecutionResult")
   const [only] = part.content
   if (value === undefined || only?.type !== "text" || value.output === undefined) return wire
   return overlay(wire, { [name]: overlay(write(value), { output: write(only.text) }) })
 }
 
-/** Calls that wait for a result, for results that name theirs by its tool alone. */
-type Waiting = {
+/** Calls without a result yet, for results that name only their tool. */
+type WaitingList = {
   readonly ask: (tool: string, call: CallId) => void
   /**
-   * The call that a result of this tool answers, of the newest turn that waits for one: the one of its id, or else the first. A client
-   * that got a call without an id makes one up, and only its result has it.
+   * Returns the call that a result of this tool answers, in the newest turn with open calls: the one with its id, or else the first. A
+   * client that got a call without an id makes one up, which only its result has.
    */
   readonly answer: (tool: string, id?: string) => CallId | undefined
 }
 
-/** How many messages back a call is looked for: results follow their calls at once, though each may be a message of its own. */
+/** Maximum number of earlier messages searched for a call: results follow their calls directly, but each may be a separate message. */
 const reach = 256
 
-/** Nothing is searched until the first result asks. */
-function createWaiting(earlier: readonly Message[]): Waiting {
+/** Searches nothing until the first result needs it. */
+function trackWaiting(earlier: readonly Message[]): WaitingList {
   const own = new Map<string, CallId[]>()
   let before: ReadonlyMap<string, CallId[]> | undefined
   return {
@@ -319,7 +319,7 @@ function createWaiting(earlier: readonly Message[]): Waiting {
     answer: (tool, id) => {
       const mine = take(own.get(tool), id)
       if (mine !== undefined) return mine
-      before ??= waitingIn(earlier)
+      before ??= waitingCallsIn(earlier)
       return take(before.get(tool), id)
     },
   }
@@ -328,7 +328,7 @@ function createWaiting(earlier: readonly Message[]): Waiting {
 function take(calls: CallId[] | undefined, id: string | undefined): CallId | undefined {
   if (calls === undefined || id === undefined) return calls?.shift()
   const named = calls.indexOf(callId(id))
-  const at = named >= 0 ? named : calls.findIndex(isPlace)
+  const at = named >= 0 ? named : calls.findIndex(isPlaceId)
   return at < 0 ? undefined : calls.splice(at, 1)[0]
 }
 
@@ -338,8 +338,8 @@ function put(waiting: Map<string, CallId[]>, tool: string, call: CallId): void {
   else calls.push(call)
 }
 
-/** The calls without a result of the newest turn that has any: some clients send each call of a turn as a message of its own. */
-function waitingIn(messages: readonly Message[]): ReadonlyMap<string, CallId[]> {
+/** Returns the calls without a result in the newest turn that has any: some clients send each call of a turn as a separate message. */
+function waitingCallsIn(messages: readonly Message[]): ReadonlyMap<string, CallId[]> {
   const answered = new Set<CallId>()
   const oldest = Math.max(0, messages.length - reach)
   for (let at = messages.length - 1; at >= oldest; at--) {
@@ -371,7 +371,7 @@ export const gemini: Codec = {
   readResponse: readGeminiResponse,
 }
 
-/** The API has one reason for a finished answer, whether or not it calls tools. */
+/** The API has a single reason for a finished answer, with or without tool calls. */
 export function geminiStop(reason: string | undefined, messages: readonly Message[]): StopReason {
   const calls = messages.some(({ parts }) =>
     parts.some((part) => part.type === "tool-call" && part.kind === "function"),
@@ -381,7 +381,7 @@ export function geminiStop(reason: string | undefined, messages: readonly Messag
   return reason === undefined || reason === "OTHER" || reason.startsWith("MALFORMED") ? "other" : "refusal"
 }
 
-/** A blocked prompt has no candidate: that is an answer without a message. */
+/** Reads a response; a blocked prompt has no candidate and gives no message. */
 export function readGeminiResponse(body: Json): ModelResponse {
   const [candidate] = elements(member(requireObject(body), "candidates"))
   const content = member(candidate, "content")

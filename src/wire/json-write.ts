@@ -7,13 +7,13 @@ export type Fields = Readonly<Record<string, Wire | undefined>>
 
 export const write = (value: unknown): Wire => wireText(JSON.stringify(value) ?? "null")
 
-/** The same of a value that may be absent: as a field it is then left out. */
+/** The same for a value that may be absent, whose field is then omitted. */
 export const writeOptional = (value: unknown): Wire | undefined => (value === undefined ? undefined : write(value))
 
-/** A JSON array of values that are JSON text already. */
+/** Writes a JSON array of values that are JSON text already. */
 export const writeList = (items: readonly Wire[]): Wire => wireText(`[${items.join(",")}]`)
 
-/** A JSON object of fields that are JSON text already. */
+/** Writes a JSON object of fields that are JSON text already. */
 export function writeObject(fields: Fields): Wire {
   return overlay(undefined, fields)
 }
@@ -37,7 +37,7 @@ function differsPlainly(one: string, other: string): boolean {
     at += comparedAtOnce
   while (at < one.length && one[at] === other[at]) at++
   const written = one[at] === "\\" ? one[at + 1] : other[at] === "\\" ? other[at + 1] : undefined
-  // Only these escapes stand for characters that may also be written plainly.
+  // Only these escapes can represent characters that may also be written unescaped.
   return !isInEscape(one, at) && written !== "u" && written !== "/"
 }
 
@@ -62,7 +62,7 @@ type Member = { readonly name: string; readonly start: number; readonly valueSta
 let longObjects: readonly { readonly text: string; readonly members: readonly Member[] }[] = []
 const maxLongUnits = 16_000_000
 
-/** Find the members of a long object in steps, before `overlay` is called on it. Short objects need no preparation. */
+/** Finds the members of a long object in steps, before `overlay` is called on it. Short objects need no preparation. */
 export function* layMembers(text: string): Steps<void> {
   if (text.length <= unitsAtOnce || longObjects.some((known) => known.text === text)) return
   const { tape } = yield* layTapeSteps(text, unitsAtOnce)
@@ -89,7 +89,7 @@ function membersOn(text: string, { starts, ends, next }: Tape): readonly Member[
 }
 
 /**
- * Write fields over the JSON object that was read. A field with the same value keeps its original text, a changed one is replaced in
+ * Writes fields over the JSON object that was read. A field with the same value keeps its original text, a changed one is replaced in
  * place, a new one is appended, and all other fields keep their text. If no field changes, the result is the same text.
  */
 export function overlay(wire: Wire | undefined, fields: Fields): Wire {

@@ -2,7 +2,7 @@ import { HoldfastError } from "../message/errors.ts"
 import type { Format, Part, Span, Wire } from "../message/message.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 
-/** Larger bodies are refused before they are parsed: the largest that any model API takes is a third of it (Anthropic: 32 MB). */
+/** Maximum length of a body, refused before it is parsed: three times the largest that any model API takes (Anthropic: 32 MB). */
 export const maxBodyLength = 100_000_000
 
 /** Whether a malformed value is reported as an invalid request or an invalid response. */
@@ -17,7 +17,7 @@ export type Json = {
   readonly key?: string | number
 }
 
-/** Parse a JSON text. Throws a Problem with the offset if it is invalid. */
+/** Parses a JSON text. Throws a Problem with the offset if it is invalid. */
 export const readJson = (text: string, origin: Origin): Json =>
   isShort(text, unitsAtOnce) ? readShort(text, origin) : runSteps(readJsonSteps(text, origin))
 
@@ -30,7 +30,10 @@ export function* readJsonSteps(text: string, origin: Origin, most = unitsAtOnce)
   return { value: value === undefined ? parse(text) : value, source: { text, tape, origin }, at: 0 }
 }
 
-/** Is a text short enough to be parsed in one step? Throws a Problem for what is no text, or too long for any request. */
+/**
+ * True if a text is short enough to be parsed in one step. Throws a Problem for anything but text, and for a text too long for any
+ * request.
+ */
 function isShort(text: string, most: number): boolean {
   if (typeof text !== "string")
     throw new HoldfastError({ code: "json-invalid", offset: 0, reason: `it is ${typeof text}, not text` })
@@ -52,7 +55,7 @@ const jsonColon = /^[ \t\n\r]*:[ \t\n\r]*$/
 /** A text, the positions of its values, and how many characters are parsed in one step. */
 type LaidText = { readonly text: string; readonly tape: Tape; readonly most: number }
 
-/** Parse a text in pieces; undefined if it is not valid JSON. */
+/** Parses a text in pieces; undefined if it is not valid JSON. */
 function* parseSteps(laid: LaidText): Steps<unknown> {
   const { text, tape } = laid
   const { starts, ends } = tape
@@ -138,7 +141,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Parse text that may not be JSON, such as the arguments of an unfinished call; undefined if it is not, or nests too deep. */
+/** Parses text that may not be JSON, such as the arguments of an unfinished call; undefined if it is not, or nests too deep. */
 export function tryParse(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
@@ -292,7 +295,7 @@ export function requireWire({ wire, type }: Part, format: Format): Wire {
   return wire
 }
 
-// Where the values of a text stand
+// Positions of the values of a text
 
 /** Characters scanned or parsed in one step: a few milliseconds. */
 export const unitsAtOnce = 500_000
@@ -367,7 +370,7 @@ const startLaying = (): Laying => ({
   isWhole: true,
 })
 
-/** Extend the tape to position `until` or a little behind it. Does not validate the JSON. */
+/** Extends the tape to position `until` or a little behind it. Does not validate the JSON. */
 function layUntil(text: string, laying: Laying, until: number): void {
   const { tape, open } = laying
   const { starts, ends, next } = tape
@@ -402,7 +405,7 @@ function layUntil(text: string, laying: Laying, until: number): void {
   laying.at = at
 }
 
-/** Continue in the newest value, a string, which may end behind `until`. */
+/** Continues in the newest value, a string, which may end behind `until`. */
 function endString(text: string, laying: Laying, from: number, until: number): number {
   const { ends, next } = laying.tape
   const end = endWithin(text, from, until)

@@ -1,8 +1,8 @@
 import type { Format } from "../message/message.ts"
 
 /**
- * The bodies that are written where no body was given, in the words of each API: what messages are made of, as far as its clients'
- * types have to know. A message that came in with more keeps it. Not `readonly`, because those types are not: a body is the caller's.
+ * The types of request bodies written by Holdfast when the caller gives none, in the words of each API, as far as clients' types need
+ * them. A message that came with more fields keeps them. Not `readonly`, because the clients' types are not: a body belongs to the caller.
  */
 
 type CacheControl = { type: "ephemeral"; ttl?: "5m" | "1h" }
@@ -79,7 +79,7 @@ type Bodies = {
   readonly gemini: GeminiBody
 }
 
-/** A body of this format, with tools in the shape in which they were given. Gemini's path says whether it is streamed, not its body. */
+/** A body of this format with its tools as given. In Gemini the URL path, not the body, says whether it is streamed. */
 export type RequestBody<
   Of extends Format = Format,
   GivenTool = unknown,
@@ -88,7 +88,7 @@ export type RequestBody<
   tools?: GivenTool[]
 } & (Of extends "gemini" ? unknown : Streamed extends true ? { stream: true } : unknown)
 
-/** What becomes of a body that was given: itself with its messages, or with those of the session. */
+/** The type of a given body once it has messages: its own, or those of the session. */
 export type FilledBody<Body extends object, Of extends Format> = Body extends
   | { readonly messages: unknown }
   | { readonly input: unknown }

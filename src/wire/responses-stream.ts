@@ -53,7 +53,7 @@ const readers: ReadonlyMap<string, (reading: EventReading, json: Json) => void> 
   ["error", (reading, json) => reading.error(member(json, "error") ?? json)],
 ])
 
-/** What one event says. Each output item is a part; event types that we do not know are relayed. */
+/** Reads one event. Each output item is a part; unknown event types are relayed. */
 function read(reading: EventReading, json: Json, name = ""): void {
   const readType = readers.get(stringIn(json, "type") ?? name)
   if (readType === undefined) readOther(reading, json)
@@ -74,7 +74,7 @@ function readStart(reading: EventReading, response: Json): void {
   reading.start({ id: stringIn(response, "id"), model: stringIn(response, "model"), createdAt })
 }
 
-/** An item is whatever the reader of whole answers takes it for. */
+/** Reads an item as the reader of complete responses does. */
 function begun(item: Json): Begun {
   if (stringIn(item, "type") === "message") return { part: "text" }
   const part: Part | undefined = readMessage(item, []).parts[0]
@@ -92,7 +92,7 @@ function readDelta(reading: EventReading, json: Json, type: "text-delta" | "reas
   reading.say({ type, index, text })
 }
 
-/** What was not streamed is told when the item is done: an item may come whole, without a delta or even a beginning. */
+/** Emits what was not streamed when the item is done: an item may arrive complete, without a delta or even a start. */
 function readDone(reading: EventReading, json: Json): void {
   const key = keyOf(json)
   const item = requireObjectIn(json, "item")
@@ -101,19 +101,22 @@ function readDone(reading: EventReading, json: Json): void {
   const { parts } = readMessage(item, [])
   if (known !== undefined && !isSame(whole, known.start)) throw reading.invalid("the item that began", "another")
   const start = known?.start ?? reading.open(key, whole)
-  if (known?.fed !== true) sayWhole(reading, item, parts, start)
+  if (known?.fed !== true) emitWhole(reading, item, parts, start)
   const seal = start.part === "reasoning" ? stringIn(item, "encrypted_content") : undefined
   if (seal !== undefined) reading.say({ type: "signature-delta", index: start.index, signature: seal })
   reading.close(key)
 }
 
-/** A call keeps its id and name: one that changes them could pass a check as one tool and run as another. */
+/**
+ * True if the finished item matches its start. A call must keep its id and name: otherwise it could be checked as one tool and run as
+ * another.
+ */
 function isSame(begun: Begun, start: PartStart): boolean {
   if (begun.part !== "tool-call" || start.part !== "tool-call") return begun.part === start.part
   return begun.callId === start.callId && begun.tool === start.tool && begun.kind === start.kind
 }
 
-function sayWhole(reading: EventReading, item: Json, parts: readonly Part[], { index, part }: PartStart): void {
+function emitWhole(reading: EventReading, item: Json, parts: readonly Part[], { index, part }: PartStart): void {
   if (part === "tool-call") {
     const input = memberOf(item, ["arguments", "input", "action", "operation"])
     if (input === undefined) return
@@ -125,7 +128,7 @@ function sayWhole(reading: EventReading, item: Json, parts: readonly Part[], { i
   if (text !== "" && part !== "other") reading.text(part, index, text)
 }
 
-/** A backend may leave the finished answer's output out; whether it calls tools is known from what was streamed. */
+/** A backend may omit the output from the closing event; whether it calls tools is then known from the stream. */
 function readEnd(reading: EventReading, json: Json): void {
   const response = requireObjectIn(json, "response")
   reading.usage(readResponsesUsage(member(response, "usage")))
@@ -137,15 +140,15 @@ function readEnd(reading: EventReading, json: Json): void {
   reading.end()
 }
 
-/** Stands for the calls that were streamed: all that matters is that there was one. */
+/** Stands for the calls that were streamed: it only matters that there was one. */
 const someCall = '{"type":"function_call","call_id":"","name":"","arguments":""}'
 
-/** An event that has no number yet. */
+/** An event without a sequence number. */
 type Draft = { readonly type: string; readonly fields: Fields }
 
 const draft = (type: string, fields: Fields): Draft => ({ type, fields })
 
-/** Write an event of our own: all that this wire wants said about it, numbered on from what went before. */
+/** Writes an event of our own as all events that this format needs for it, with the next sequence numbers. */
 function writeOwn(state: EncodeState, event: StreamEvent): WrittenEvent {
   const [next, drafts] = draftsOf(state, event)
   const first = sequenceOf(state)
@@ -177,9 +180,9 @@ function draftsOf(state: EncodeState, event: StreamEvent): readonly [EncodeState
   }
 }
 
-// The answer
+// The response
 
-/** The response object as the answer began with it, or the least that clients look for. */
+/** Returns the response object from the first event, or one with the minimum that clients read. */
 function responseOf({ start }: EncodeState, fields: Fields): Wire {
   const began = member(wireJson(start), "response")
   if (began !== undefined) return overlay(wireOf(began), fields)
@@ -228,14 +231,14 @@ function errorFields(problem: Problem): Fields {
 
 const prefixes = { text: "msg", other: "msg", reasoning: "rs", "tool-call": "fc" } as const
 
-/** Derived from the answer's id and the item's place, so that the same stream is written the same way twice. */
+/** Derived from the response id and the item's index, so that the same stream is always written the same. */
 function itemId({ start }: EncodeState, { start: { part }, index }: WrittenPart): string {
   return `${prefixes[part]}_${(start?.id ?? "holdfast").replace(/^resp_/, "")}_${index}`
 }
 
 const textPart = (text: string): object => ({ type: "output_text", annotations: [], logprobs: [], text })
 
-/** An item of our own, as it begins or done. */
+/** Writes an item of our own, at its start or done. */
 function itemOf(part: WrittenPart, id: string, done: boolean): Wire {
   const status = done ? "completed" : "in_progress"
   const { start, text, input, signature } = part
@@ -260,7 +263,7 @@ function itemOf(part: WrittenPart, id: string, done: boolean): Wire {
   }
 }
 
-/** The text of a message and the summary of reasoning are told in the same way, under other names. */
+/** Message text and reasoning summaries use the same events under different names. */
 const contents = {
   text: { name: "content", text: "output_text", more: { logprobs: write([]) }, of: textPart },
   reasoning: {
@@ -273,7 +276,7 @@ const contents = {
 
 const contentOf = ({ start }: WrittenPart) => contents[start.part === "reasoning" ? "reasoning" : "text"]
 
-/** Where the content of a part stands: its item, and its place in it. */
+/** The position of a part's content: its item, and the index in it. */
 function placeOf({ start, index }: WrittenPart, id: string): Fields {
   const at: Fields = { item_id: write(id), output_index: write(index) }
   if (start.part === "tool-call") return at
@@ -305,7 +308,7 @@ const inputName = ({ start }: WrittenPart): string =>
     ? "response.custom_tool_call_input"
     : "response.function_call_arguments"
 
-/** What is said about the content before the item itself is done. */
+/** The events about the content before the item itself is done. */
 function doneDrafts(part: WrittenPart, id: string): readonly Draft[] {
   const { start, input } = part
   const place = placeOf(part, id)
@@ -321,7 +324,7 @@ function doneDrafts(part: WrittenPart, id: string): readonly Draft[] {
   ]
 }
 
-/** OpenAI Responses with `stream: true`: closed by `response.completed`, `.incomplete` or `.failed`. */
+/** OpenAI Responses with `stream: true`, closed by `response.completed`, `.incomplete` or `.failed`. */
 export const responsesStream: StreamCodec = {
   format: "openai-responses",
   read,
@@ -334,16 +337,16 @@ export const responsesStream: StreamCodec = {
   collectsOthers: "none",
 }
 
-/** The number of the next event: ours, or one more than the last that was relayed as it came. */
+/** Returns the next sequence number: ours, or one more than that of the last event relayed unchanged. */
 export function sequenceOf({ sequence, last }: EncodeState): number {
   if (sequence !== undefined) return sequence
   const before = last === undefined ? undefined : countIn(readJson(last.data, "response"), "sequence_number")
   return before === undefined ? 0 : before + 1
 }
 
-/** Number events and items anew, and let the finished answer list what was really sent. */
+/** Renumbers events and items, and lists in the closing event the items that were really sent. */
 function rewrite(state: EncodeState, { sse, body, first, kept }: KeptOfEvent): WrittenEvent {
-  if (!isLeft(state, first, kept)) return [state, []]
+  if (!isWritten(state, first, kept)) return [state, []]
   const part = writtenPart(state, first)
   const stop = kept.find((event) => event.type === "response-stop")
   const response = member(body, "response")
@@ -366,8 +369,11 @@ function rewrite(state: EncodeState, { sse, body, first, kept }: KeptOfEvent): W
   return [isNumbered ? { ...state, sequence: sequence + 1 } : state, [written]]
 }
 
-/** A part that never began goes unmentioned, an answer begins once, and its end is not told twice over by its usage. */
-function isLeft(state: EncodeState, first: StreamEvent, kept: readonly StreamEvent[]): boolean {
+/**
+ * True if the event is written: not for a part that never started, for a second start, or for usage and stop reason without the end that
+ * has them.
+ */
+function isWritten(state: EncodeState, first: StreamEvent, kept: readonly StreamEvent[]): boolean {
   if (first.type === "response-start") return first === state.start
   if (first.type === "usage" || first.type === "response-stop") {
     return kept.some((event) => event.type === "response-end")
@@ -375,13 +381,13 @@ function isLeft(state: EncodeState, first: StreamEvent, kept: readonly StreamEve
   return indexOf(first) === undefined || writtenPart(state, first) !== undefined
 }
 
-/** The closing event for that stop, where the one that came says another. */
+/** Returns the closing event's name for this stop reason, if it differs from the original. */
 function endName(stop: StopReason, type: string | undefined): string | undefined {
   const wanted = incompleteReason(stop) === undefined ? "response.completed" : "response.incomplete"
   return wanted === type ? undefined : wanted
 }
 
-/** Only a length or a refusal shows on this wire; all other stops are a completed answer. */
+/** Only `length` and `refusal` are visible in this format; all other stop reasons mean a completed response. */
 function incompleteReason(stop: StopReason): string | undefined {
   if (stop === "length" || stop === "context-window") return "max_output_tokens"
   return stop === "refusal" ? "content_filter" : undefined
@@ -406,7 +412,7 @@ function statusFields(response: Json, stop: StopReason): Fields {
   return { status: write(status), incomplete_details: write(reason === undefined ? null : { reason }) }
 }
 
-/** The items that went out, in order. */
+/** The items that were sent, in order. */
 function outputOf({ ended }: EncodeState): readonly Wire[] {
   return ended.map((end) => (typeof end === "string" ? end : itemOfEvent(end)))
 }
@@ -416,7 +422,7 @@ function itemOfEvent(end: SseEvent): Wire {
   return item === undefined ? write(null) : wireOf(item)
 }
 
-/** The finished answer with the items that were streamed, for what it lists itself may be nothing or no longer true. */
+/** Assembles the response from the streamed items: its own list may be empty or outdated. */
 function assemble({ parts, start, end }: Collected): ModelResponse {
   const finished = member(wireJson(end), "response")
   const base = finished !== undefined && isObject(finished.value) ? wireOf(finished) : write({})
@@ -426,7 +432,7 @@ function assemble({ parts, start, end }: Collected): ModelResponse {
   return finished === undefined || wire === undefined ? answer : { ...answer, wire }
 }
 
-/** The item when it was done; if it never was, or is ours, what came for it. */
+/** Returns the finished item; if there is none, one built from the collected content. */
 function itemFrom(draft: PartDraft, index: number): Wire {
   const done = member(wireJson(draft.end), "item")
   if (done !== undefined) return wireOf(done)

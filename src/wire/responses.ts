@@ -286,7 +286,7 @@ function writeOutput(part: ToolResultPart & Pick<Part, "wire">): Wire {
   return overlay(wire, { type: write(type), call_id: write(part.callId), output })
 }
 
-/** OpenAI Responses: `POST /v1/responses` and what shares its body. */
+/** OpenAI Responses: `POST /v1/responses` and endpoints with the same body. */
 export const responses: Codec = {
   format: "openai-responses",
   names: { messages: ["input"], system: ["instructions"], tools: ["tools"] },

@@ -1,38 +1,38 @@
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 
-/** A larger event is refused: twice the largest body that a model API takes (Anthropic: 32 MB). */
+/** Maximum length of an event in bytes: twice the largest body that a model API takes (Anthropic: 32 MB). */
 const maxEventLength = 64_000_000
 
 /**
- * One event of a server-sent stream, or a comment, or (`cut`) what was left when the stream ended inside an event.
- * The `raw` bytes of all events in a row are the bytes that came in.
+ * An event of a server-sent stream, a comment, or (`cut`) the rest of a stream that ended inside an event. The `raw` bytes of all events
+ * joined are the bytes that came in.
  */
 export type SseEvent = {
   readonly type: "event" | "comment" | "cut"
   readonly name?: string
-  /** The data lines joined; of a comment, its text. */
+  /** The data lines joined; for a comment, its text. */
   readonly data: string
   readonly id?: string
   readonly retryMs?: number
   readonly raw: Uint8Array
-  /** Came as an element of a streamed JSON array, not as a server-sent event. */
+  /** Set if it came as an element of a streamed JSON array, not as a server-sent event. */
   readonly framing?: "array"
 }
 
 type Line = "empty" | "comment" | "field"
 
-/** Where the parser stands between two chunks. */
+/** The state of the parser between two chunks. */
 export type SseState = {
   readonly limit: number
   readonly pending: Pending
-  /** What the line that has begun is, judged by its first byte. */
+  /** The kind of the current line, by its first byte. */
   readonly line: Line
-  /** Does the event that has begun have a field? */
+  /** True if the current event has a field. */
   readonly fields: boolean
-  /** The last byte was a CR, and an LF may belong to it. */
+  /** True if the last byte was a CR, which an LF may follow. */
   readonly afterCr: boolean
-  /** How many bytes of a byte order mark have stood at the very beginning; -1 once that is settled. */
+  /** Number of bytes of a byte order mark read at the start; -1 once that is decided. */
   readonly mark: number
 }
 
@@ -53,13 +53,13 @@ const cr = 0x0d
 const colon = 0x3a
 const byteOrderMark: readonly number[] = [0xef, 0xbb, 0xbf]
 
-/** Read the next bytes, however the stream is cut into chunks. An event over the limit is a Problem; the state before it still holds its bytes. */
+/** Reads the next bytes, however the stream is chunked. An event over the limit is a Problem; the state before it still has its bytes. */
 export function sseStep(state: SseState, bytes: Uint8Array): readonly [SseState, readonly SseEvent[]] {
   if (lengthOf(state.pending) > state.limit) throw eventTooLarge(state)
   const scan: Scan = { ...state, bytes, from: 0, events: [], tooLarge: false }
   const hasCr = bytes.includes(cr)
   for (let at = 0; at < bytes.length && !scan.tooLarge; at++) {
-    // Within a line nothing matters but its end.
+    // Inside a line only its end matters.
     if (!hasCr && scan.line !== "empty" && scan.mark < 0 && !scan.afterCr) at = endOfLine(bytes, at)
     if (at < bytes.length) readByte(scan, bytes[at] ?? 0, at)
   }
@@ -68,7 +68,7 @@ export function sseStep(state: SseState, bytes: Uint8Array): readonly [SseState,
   return [next, scan.events]
 }
 
-/** What is left at the end of the stream: nothing, blank lines (as a comment), or the beginning of an event (a `cut`). */
+/** Returns what is left at the end of the stream: nothing, blank lines (as a comment), or the beginning of an event (a `cut`). */
 export function sseEnd(state: SseState): readonly SseEvent[] {
   if (lengthOf(state.pending) > state.limit) throw eventTooLarge(state)
   const scan: Scan = { ...state, bytes: new Uint8Array(0), from: 0, events: [], tooLarge: false }
@@ -79,7 +79,7 @@ export function sseEnd(state: SseState): readonly SseEvent[] {
   return [...scan.events, readEvent(blank ? "comment" : "cut", rest)]
 }
 
-/** Read a stream that is there as a whole, to its end. */
+/** Reads a complete stream. */
 export function readSse(bytes: Uint8Array): readonly SseEvent[] {
   const [state, events] = sseStep(startSse(), bytes)
   return [...events, ...sseEnd(state)]
@@ -112,7 +112,7 @@ function readByte(scan: Scan, byte: number, at: number): void {
   }
 }
 
-/** A blank line ends an event; a comment between events is told at once, for it may be all that comes for a while. */
+/** Ends a line: a blank one ends an event; a comment between events is emitted at once, because it may be all that comes for a while. */
 function endLine(scan: Scan, end: number): void {
   const line = scan.mark > 0 ? "field" : scan.line
   scan.mark = -1
@@ -127,7 +127,7 @@ function dispatch(scan: Scan, type: SseEvent["type"], end: number): void {
     scan.tooLarge = true
     return
   }
-  // One copy for all events of a chunk: whoever gave it may use its memory again.
+  // One copy for all events of a chunk: the caller may reuse its memory.
   scan.copy ??= scan.bytes.slice()
   const last = scan.copy.subarray(scan.from, end)
   scan.events.push(readEvent(type, scan.pending === undefined ? last : join(scan.pending, last)))
@@ -162,13 +162,13 @@ function readEvent(type: SseEvent["type"], raw: Uint8Array): SseEvent {
   return { ...event, ...present({ id, retryMs }) }
 }
 
-/** The value of a field line whose colon stands at `at`: one space after it does not count. */
+/** Returns the value of a field line whose colon is at `at`, without one space after it. */
 function fieldValue(line: string, at: number): string {
   if (at < 0 || line === "") return ""
   return line.slice(line.charCodeAt(at + 1) === 0x20 ? at + 2 : at + 1)
 }
 
-/** The two web standards that every runtime has and the configured library does not name. */
+/** Two web standards that every runtime has and the configured library does not declare. */
 declare const TextDecoder: new (label: "utf-8", options: { readonly ignoreBOM: true }) => Decoder
 declare const TextEncoder: new () => Encoder
 type Decoder = { readonly decode: (bytes: Uint8Array) => string }
@@ -180,10 +180,10 @@ const encoder = new TextEncoder()
 export const utf8Text = (bytes: Uint8Array): string => decoder.decode(bytes)
 export const utf8Bytes = (text: string): Uint8Array => encoder.encode(text)
 
-/** Bytes that wait for the rest of their event, in pieces of falling size: adding to them never copies them all. */
+/** Bytes that wait for the rest of their event, in pieces of decreasing size, so that appending never copies all of them. */
 type Pending = { readonly bytes: Uint8Array; readonly before: Pending; readonly length: number } | undefined
 
-/** Add bytes; a piece is copied only into one at least as large, so that any chunking costs little more than one pass. */
+/** Appends bytes. A piece is copied only into one at least as large, so any chunking costs little more than one pass. */
 function append(pending: Pending, bytes: Uint8Array): Pending {
   if (bytes.length === 0) return pending
   let last: Uint8Array = bytes.slice()
@@ -195,7 +195,7 @@ function append(pending: Pending, bytes: Uint8Array): Pending {
   return { bytes: last, before, length: lengthOf(before) + last.length }
 }
 
-/** All that waits and `bytes` after it, as a copy of its own. */
+/** Returns all pending bytes followed by `bytes`, as a new copy. */
 function join(pending: Pending, bytes: Uint8Array): Uint8Array {
   const whole = new Uint8Array(lengthOf(pending) + bytes.length)
   let end = whole.length - bytes.length
@@ -209,14 +209,14 @@ function join(pending: Pending, bytes: Uint8Array): Uint8Array {
 
 const lengthOf = (pending: Pending): number => pending?.length ?? 0
 
-/** An event of our own. */
+/** Creates an event. */
 export function createSseEvent(data: string, name?: string): SseEvent {
   const lines = data.split(/\r\n|\n|\r/).map((line) => `data: ${line}\n`)
   const text = `${name === undefined ? "" : `event: ${name}\n`}${lines.join("")}\n`
   return { type: "event", data, raw: utf8Bytes(text), ...present({ name }) }
 }
 
-/** The same event with other data, and another name if one is given: all its other lines and its line ends stay. The same data gives the same event. */
+/** Replaces the data of an event, and its name if given; its other lines and line ends stay. The same data returns the same event. */
 export function replaceData(event: SseEvent, data: string, name: string | undefined = event.name): SseEvent {
   if (data === event.data && name === event.name) return event
   const text = utf8Text(event.raw)
@@ -242,13 +242,13 @@ export function replaceData(event: SseEvent, data: string, name: string | undefi
 
 const lineEndOf = (line: string): string => /(?:\r\n|\n|\r)$/.exec(line)?.[0] ?? "\n"
 
-/** The second framing, Gemini's without `alt=sse`: a JSON array whose elements arrive one by one. Where its parser stands between two chunks. */
+/** The state of the parser of the other framing, Gemini's without `alt=sse`: a JSON array whose elements arrive one by one. */
 export type ArrayState = {
   readonly limit: number
   readonly pending: Pending
-  /** Bytes before the element that has begun: bracket, comma and white space. */
+  /** Number of bytes before the current element: bracket, comma and white space. */
   readonly lead: number
-  /** How many containers are open; the array itself is one. */
+  /** Number of open containers, including the array itself. */
   readonly depth: number
   readonly quoted: boolean
   readonly escaped: boolean
@@ -265,7 +265,7 @@ const backslash = 0x5c
 const isOpening = (byte: number): boolean => byte === 0x7b || byte === 0x5b
 const isClosing = (byte: number): boolean => byte === 0x7d || byte === 0x5d
 
-/** Read the next bytes: an event for each element that is whole, raw with what stood before it; the closing bracket is a comment. */
+/** Reads the next bytes: one event per complete element, with the bytes before it in `raw`; the closing bracket becomes a comment. */
 export function arrayStep(state: ArrayState, bytes: Uint8Array): readonly [ArrayState, readonly SseEvent[]] {
   if (lengthOf(state.pending) > state.limit) throw eventTooLarge(state)
   const scan: ArrayScan = { ...state, from: 0 }
@@ -317,7 +317,7 @@ function elementOf(raw: Uint8Array, lead: number): SseEvent {
   return { type: "event", data: utf8Text(raw.subarray(lead)), raw, framing: "array" }
 }
 
-/** The bytes of an event in an array stream of which `written` elements have gone out: as they came where brackets and commas still fit. */
+/** Returns the bytes of an event in an array stream after `written` elements: the original ones if brackets and commas still fit. */
 export function writeArrayEvent(event: SseEvent, written: number): Uint8Array {
   if (event.type === "comment") return written === 0 ? utf8Bytes("[]") : event.raw
   const text = utf8Text(event.raw)

@@ -1,7 +1,7 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import type { Format, ModelResponse, StopReason, Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { noteRead } from "./codec.ts"
+import { markAsRead } from "./codec.ts"
 import { codecOf, streamCodecs } from "./codecs.ts"
 import { readJson, requireObject } from "./json.ts"
 import type { SseEvent } from "./sse.ts"
@@ -29,8 +29,8 @@ export function startDecode(format: Format): DecodeState {
 }
 
 /**
- * Read one event of the wire. Never throws for what an upstream sends: an event that cannot be read is an `error` event, and
- * every event, readable or not, carries the wire that it came from.
+ * Reads one SSE event. Never throws for what an upstream sends: an unreadable event becomes an `error` event, and every event, readable or
+ * not, keeps the original in `wire`.
  */
 export function decodeStep(state: DecodeState, sse: SseEvent): readonly [DecodeState, readonly StreamEvent[]] {
   const place = state.count
@@ -43,14 +43,14 @@ export function decodeStep(state: DecodeState, sse: SseEvent): readonly [DecodeS
   return [next, events]
 }
 
-/** What the end of the stream says: nothing after a closing event, otherwise usually that it was cut. */
+/** Reads the end of the stream: nothing after a closing event, otherwise usually a `stream-cut` error. */
 export function decodeEnd(state: DecodeState): readonly StreamEvent[] {
   if (state.closed) return []
   const said = streamCodecs[state.format].readEnd(state)
   return said.length > 0 ? said : [{ type: "error", problem: { code: "stream-cut", after: state.after } }]
 }
 
-/** Read a stream that is there as a whole, to its end. */
+/** Reads a complete stream. */
 export function decodeStream(format: Format, wire: Iterable<SseEvent>): readonly StreamEvent[] {
   let state = startDecode(format)
   const all: StreamEvent[] = []
@@ -62,7 +62,7 @@ export function decodeStream(format: Format, wire: Iterable<SseEvent>): readonly
   return [...all, ...decodeEnd(state)]
 }
 
-/** One event is read at a time, and at once: one object does for all of them, and none is made for each. */
+/** Reused for every event: only one is read at a time, synchronously. */
 let reused: EventReading | undefined
 
 function readingOf(state: DecodeState): EventReading {
@@ -95,14 +95,14 @@ function inStream(problem: Problem, after: string): Problem {
 }
 
 export function startEncode(format: Format): EncodeState {
-  codecOf(format) // refuses a name that is none
+  codecOf(format) // throws for an unknown format name
   return { format, intact: true, count: 0, held: [], parts: 0, calls: 0, open: new Map(), ended: [] }
 }
 
 /**
- * Write one event. As long as every event that was read comes back, in order and with its stop, the very bytes go out again. From
- * the first that is left out, put in or moved, those that follow are numbered anew. Leaving out a `part-start` leaves out
- * the part; a second `response-start` is not written, so that a further stream can be joined on.
+ * Writes one event. As long as all events that were read come back in order and with their stop reason, the original bytes are written.
+ * From the first that is omitted, added or moved, the following ones are renumbered. Omitting a `part-start` omits the part; a second
+ * `response-start` is not written, so that a further stream can be appended.
  */
 export function encodeStep(state: EncodeState, event: StreamEvent): WrittenEvent {
   const { wire } = event
@@ -114,10 +114,10 @@ export function encodeStep(state: EncodeState, event: StreamEvent): WrittenEvent
   return after(flushed, relay({ ...ready, held: [] }, group))
 }
 
-/** Write what still waits for the rest of its wire event: the caller kept only a piece of the last one. */
+/** Writes what still waits for the rest of its SSE event, if the caller kept only some stream events of the last one. */
 export const encodeEnd = (state: EncodeState): WrittenEvent => flush(state)
 
-/** Write a whole list of events. */
+/** Writes a list of events. */
 export function encodeStream(format: Format, events: Iterable<StreamEvent>): readonly SseEvent[] {
   let state = startEncode(format)
   const all: SseEvent[] = []
@@ -157,8 +157,8 @@ function relay(state: EncodeState, group: readonly StreamEvent[]): WrittenEvent 
 }
 
 /**
- * A cut is relayed by cutting, and a stream that was relayed whole has ended as its upstream ended it: neither is written, nor
- * is a part that this wire has no words for.
+ * Writes an event of our own. Not written: a cut, which is relayed by cutting; the end of a stream that was relayed completely, which
+ * upstream wrote; and a part that the format cannot represent.
  */
 function writeOwn(state: EncodeState, event: StreamEvent): WrittenEvent {
   const { write, canWrite } = streamCodecs[state.format]
@@ -181,7 +181,7 @@ function writeTracked(
   return [settle(next, [event]), events]
 }
 
-/** Take an event into account before it is written. */
+/** Updates the state with an event before it is written. */
 function track(state: EncodeState, event: StreamEvent): EncodeState {
   switch (event.type) {
     case "response-start":
@@ -219,14 +219,14 @@ function settle(state: EncodeState, group: readonly StreamEvent[]): EncodeState 
   return { ...state, open }
 }
 
-/** A part while it is being collected, and its place among the parts. */
+/** A part while it is being collected, with its position among the parts. */
 type Draft = Omit<PartDraft, "others"> & { readonly others: LinkedList<StreamEvent>; readonly place: number }
 
-/** Where the collecting of an answer stands. Texts grow by appending, which costs no copy until they are read. */
+/** The state of collecting a response. Texts grow by concatenation, which copies nothing until they are read. */
 export type CollectState = {
   readonly format: Format
   readonly start?: StreamEvent & ResponseStart
-  /** By the number that each part came with. */
+  /** By the number that each part has in the stream. */
   readonly open: ReadonlyMap<number, Draft>
   readonly begun: number
   readonly ended: LinkedList<Draft>
@@ -237,11 +237,11 @@ export type CollectState = {
 }
 
 export function startCollect(format: Format): CollectState {
-  codecOf(format) // refuses a name that is none
+  codecOf(format) // throws for an unknown format name
   return { format, open: new Map(), begun: 0, ended: undefined, others: undefined }
 }
 
-/** Take in one event, of an upstream or of our own. */
+/** Adds one event, from upstream or of our own. */
 export function collectStep(state: CollectState, event: StreamEvent): CollectState {
   switch (event.type) {
     case "response-start":
@@ -267,7 +267,7 @@ export function collectStep(state: CollectState, event: StreamEvent): CollectSta
   }
 }
 
-/** May it be kept even if it never ended? */
+/** True if the part may be kept even if it never ended. */
 const isText = ({ start }: Draft): boolean => start.part === "text" || start.part === "reasoning"
 
 function endPart(state: CollectState, event: StreamEvent & { readonly index: number }): CollectState {
@@ -292,8 +292,8 @@ function growDraft(state: CollectState, event: StreamEvent): CollectState {
 }
 
 /**
- * The answer so far, equal to the one read whole: same parts, and as its wire what a client sends back in its next request.
- * Text that was cut off is kept; a tool call that did not end is not, for it must not be acted on.
+ * Returns the response so far, equal to one read from a complete body: the same parts, and in `wire` what a client sends back in its next
+ * request. Text that was cut off is kept; an unfinished tool call is not, because it must not be acted on.
  */
 export function collectEnd({ format, open, ended, stop, usage, ...state }: CollectState): ModelResponse {
   const cut = [...open.values()].filter(isText)
@@ -303,11 +303,11 @@ export function collectEnd({ format, open, ended, stop, usage, ...state }: Colle
   const { start, end } = state
   const said = { stop: stop ?? "other", ...present({ usage }) }
   const answer = streamCodecs[format].assemble({ parts, others, ...said, ...present({ start, end }) })
-  for (const message of answer.messages) noteRead(message.parts)
+  for (const message of answer.messages) markAsRead(message.parts)
   return { ...answer, ...said, ...present({ id: start?.id, model: start?.model }) }
 }
 
-/** Collect a whole stream, or the held events of one part. */
+/** Collects a whole stream, or the held events of one part. */
 export function collect(format: Format, events: Iterable<StreamEvent>): ModelResponse {
   let state = startCollect(format)
   for (const event of events) state = collectStep(state, event)

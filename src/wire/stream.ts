@@ -76,17 +76,17 @@ export function writtenPart(state: EncodeState, event: StreamEvent): WrittenPart
   return index === undefined ? undefined : state.open.get(index)
 }
 
-/** The JSON that an event was read from; nothing for an event of our own. */
+/** Returns the JSON that an event was read from; undefined for an event of our own. */
 export const wireJson = (event: StreamEvent | undefined): Json | undefined =>
   event?.wire === undefined ? undefined : readJson(event.wire.sse.data, "response")
 
-/** The type and the words of an error of our own, or of the upstream's as it came. */
+/** The type and message of an error: the upstream's as it came, or our own. */
 export const errorNames = (problem: Problem, ours: string): { readonly type: string; readonly message: string } =>
   problem.code === "upstream-error"
     ? { type: problem.type, message: problem.message }
     : { type: ours, message: describe(problem).sentence }
 
-/** Does an event become a chunk, in the formats that stream chunks of one answer? No chunk ends a part, and a response starts once. */
+/** True if an event becomes a chunk, in formats that stream chunks of one response. No chunk ends a part, and a response starts once. */
 export function hasChunk(state: EncodeState, event: StreamEvent): boolean {
   if (event.type === "part-end") return false
   if (event.type === "response-start") return event === state.start
@@ -224,16 +224,16 @@ export type Collected = {
 /** How one format streams. The file of every format has these functions. */
 export type StreamCodec = {
   readonly format: Format
-  /** Read the JSON of an SSE event. Throws a Problem if it is malformed, which becomes an `error` event with the original in `wire`. */
+  /** Reads the JSON of an SSE event. Throws a Problem if it is malformed, which becomes an `error` event with the original in `wire`. */
   readonly read: (reading: EventReading, json: Json, name: string | undefined) => void
-  /** Read `[DONE]`, where the format has it. Some proxies end streams of every format with it: elsewhere it says nothing. */
+  /** Reads `[DONE]`, where the format has it. Some proxies end streams of every format with it: elsewhere it says nothing. */
   readonly readDone?: (reading: EventReading) => void
   /** What the end of the connection means, if no closing event came before it. */
   readonly readEnd: (state: DecodeState) => readonly StreamStatement[]
-  /** Write what is kept of one SSE event over its original text. The state already includes these events. */
+  /** Writes what is kept of one SSE event over its original text. The state already includes these events. */
   readonly rewrite: (state: EncodeState, relayed: KeptOfEvent) => WrittenEvent
   readonly write: (state: EncodeState, event: StreamEvent) => WrittenEvent
-  /** Build the response as a client would send it back in its next request. */
+  /** Builds the response as a client would send it back in its next request. */
   readonly assemble: (collected: Collected) => ModelResponse
   /** Whether a part of our own can be written in this format so that clients handle it correctly. */
   readonly canWrite: (start: PartStart) => boolean
@@ -260,7 +260,7 @@ export type EventReading = ReturnType<typeof startReading>
 
 export function startReading(state: DecodeState) {
   const reading: ReadSoFar = { state, slot: undefined, said: [] }
-  /** Note what the SSE event says. */
+  /** Notes what the SSE event says. */
   const say = (said: StreamStatement): void => void reading.said.push({ said, slot: reading.slot })
   return Object.assign(reading, { say, ...partsIn(reading, say), ...statementsIn(reading, say) })
 }
@@ -277,7 +277,7 @@ const partsIn = (reading: ReadSoFar, say: (said: StreamStatement) => void) => {
   return {
     invalid,
     part,
-    /** Open the part that the wire calls `key`. */
+    /** Opens the part that the wire calls `key`. */
     open: (key: string, begun: Begun, input?: OpenPart["input"]): PartStart => {
       const { state } = reading
       if (state.open.has(key)) throw invalid("a part that has not begun", "one that has")
@@ -295,7 +295,7 @@ const partsIn = (reading: ReadSoFar, say: (said: StreamStatement) => void) => {
       reading.state = { ...reading.state, open }
       say({ type: "part-end", index })
     },
-    /** Record that content has arrived, so that the input of the opening event is not used instead. */
+    /** Records that content has arrived, so that the input of the opening event is not used instead. */
     feed: (key: string, input?: OpenPart["input"]): void => {
       const known = part(key)
       if (known.fed && input === undefined) return

@@ -18,7 +18,7 @@ import { codecOf, codecs } from "./codecs.ts"
 import { isObject, type Json, memberOf, readJson, tryParse, wireOf } from "./json.ts"
 import { write, writeObject } from "./json-write.ts"
 
-/** A part that did not make it whole into the other format, and why. */
+/** A part that could not be carried into the other format completely, and why. */
 export type LossEvent = {
   readonly type: "part-lost"
   readonly messageId: MessageId
@@ -28,7 +28,7 @@ export type LossEvent = {
 
 export type Translation = { readonly messages: Transcript; readonly lost: readonly LossEvent[] }
 
-/** What carrying a part over needs to know of where it stands and where it goes. */
+/** The context of a translation: the message of a part, the target format, and the calls so far. */
 type Transfer = {
   readonly message: Message
   readonly to: Format
@@ -37,34 +37,34 @@ type Transfer = {
 }
 
 /**
- * The same conversation in another wire format: texts, calls, results and roles stay, and what cannot be carried is named.
- * A message that is in that format already stays the object it was; every other is what the target's codec reads back.
+ * Translates a conversation to another wire format: texts, calls, results and roles stay, and what cannot be carried is reported. A
+ * message already in that format stays the same object; every other is read back through the target's codec.
  */
 export function translate(messages: Transcript, to: Format): Translation {
-  codecOf(to) // refuses a name that is none
+  codecOf(to) // throws for an unknown format name
   const lost: LossEvent[] = []
   const calls = new Map<CallId, ToolCallPart>()
   const out: Message[] = []
-  for (const group of cutIntoRuns(messages, (before, message) => joins(before, message, to))) {
+  for (const group of cutIntoRuns(messages, (before, message) => areJoined(before, message, to))) {
     const [first] = group
-    // A result answers the newest call of its id: some histories use an id twice.
+    // A result answers the newest call with its id: some histories use an id twice.
     for (const part of group.flatMap(({ parts }) => parts)) if (part.type === "tool-call") calls.set(part.callId, part)
     if (first.format === to) out.push(first)
     else {
       const parts = group.flatMap((message) => carryMessage({ message, to, calls, lost }))
-      const wires = draft(first, parts, to).flatMap((message) => codecs[to].writeMessage(message))
+      const wires = splitByRole(first, parts, to).flatMap((message) => codecs[to].writeMessage(message))
       for (const [n, wire] of wires.entries())
-        out.push(settle(wire, n === 0 ? first.id : messageId(`${first.id}.${n}`), to, out))
+        out.push(readBack(wire, n === 0 ? first.id : messageId(`${first.id}.${n}`), to, out))
     }
   }
   return { messages: out, lost }
 }
 
 /**
- * Do two messages become one? OpenAI Responses has an item for each piece of an answer, where the others have one message; Anthropic
- * and Gemini want the results of one round together, where OpenAI has a message for each.
+ * True if two messages become one. OpenAI Responses has an item for each piece of an answer, where the others have one message; Anthropic
+ * and Gemini want all results of a round in one message, where OpenAI has one for each.
  */
-function joins(before: Message, message: Message, to: Format): boolean {
+function areJoined(before: Message, message: Message, to: Format): boolean {
   if (before.role !== message.role || before.format === to || message.format === to) return false
   if (message.role === "assistant") {
     return to !== "openai-responses" && before.format === "openai-responses" && message.format === "openai-responses"
@@ -75,21 +75,21 @@ function joins(before: Message, message: Message, to: Format): boolean {
 const onlyResults = ({ parts }: Message): boolean =>
   parts.length > 0 && parts.every((part) => part.type === "tool-result")
 
-/** Through the target's own codec, so that what is returned is what a reader of that format would see. */
-const settle = (wire: Wire, id: MessageId, to: Format, earlier: readonly Message[]): Message => ({
+/** Reads the written message back through the target's codec, so that the result is what a reader of that format sees. */
+const readBack = (wire: Wire, id: MessageId, to: Format, earlier: readonly Message[]): Message => ({
   ...codecs[to].readMessage(readJson(wire, "request"), earlier),
   id,
 })
 
-/** Some histories have a call in a user's message or a result in an answer: each goes to the side that it belongs to. */
-function draft({ id, role }: Message, parts: readonly Part[], to: Format): readonly Message[] {
+/** Splits a message by role: some histories have a call in a user message or a result in an answer. */
+function splitByRole({ id, role }: Message, parts: readonly Part[], to: Format): readonly Message[] {
   const sideOf = ({ type }: Part): Role =>
     type === "tool-result" ? "user" : type === "tool-call" || type === "reasoning" ? "assistant" : role
   const runs = cutIntoRuns(parts, (before, part) => sideOf(before) === sideOf(part))
   return runs.map((run) => ({ id, role: sideOf(run[0]), parts: inOrder(run, to) }))
 }
 
-/** Results come first, as their call is right before them; on chat, reasoning is one text and calls follow the content. */
+/** Results come first, because their call is right before them; in chat, reasoning is one text and calls follow the content. */
 function inOrder(parts: readonly Part[], to: Format): readonly Part[] {
   const results = parts.filter((part) => part.type === "tool-result")
   const rest = parts.filter((part) => part.type !== "tool-result")
@@ -153,7 +153,7 @@ function carryCall(part: ToolCallPart & Pick<Part, "wire">, transfer: Transfer):
   return { ...call, input: openai || isObject(input) ? input : wrapped }
 }
 
-/** The input object as the provider wrote it, if it still says that: digits that no number of ours can hold stay whole. */
+/** Returns the input as the provider wrote it, if its value is unchanged, so that numbers beyond double precision keep their digits. */
 export function inputText(part: ToolCallPart & Pick<Part, "wire">, format: Format | undefined): Wire | undefined {
   const raw =
     part.wire === undefined || format === undefined ? undefined : rawInput(readJson(part.wire, "request"), format)
@@ -205,7 +205,7 @@ function carryResult(part: ToolResultPart, transfer: Transfer): Part {
   return to === "gemini" ? { ...result, wire: namedResult(result, call?.tool ?? "unknown") } : result
 }
 
-/** On Gemini a result names its function, which a part of ours does not. */
+/** In Gemini a result names its function, which our parts do not. */
 function namedResult({ callId: id, content, failed }: ToolResultPart, name: string): Wire {
   const text = content.flatMap((item) => (item.type === "text" ? item.text : [])).join("\n")
   return write({ functionResponse: { id, name, response: { [failed === true ? "error" : "output"]: text } } })
@@ -215,10 +215,10 @@ function namedResult({ callId: id, content, failed }: ToolResultPart, name: stri
 
 type MediaPart = Extract<Part, { readonly type: "image" | "document" }>
 
-/** What a picture or file is, free of any format's spelling. */
+/** The data of an image or file, independent of a format. */
 type Bytes = { readonly mediaType?: string; readonly data?: string; readonly url?: string; readonly title?: string }
 
-/** The same bytes in the target's block where it takes them at that place; else the text of it, or a note in brackets. */
+/** Carries the data in the target's block if it is accepted at that place; otherwise its text, or a note in brackets. */
 function carryMedia(part: MediaPart, transfer: Transfer, inResult: boolean): Part {
   const { message, to } = transfer
   const bytes = message.format === undefined ? undefined : bytesOf(part, message.format)
@@ -229,13 +229,13 @@ function carryMedia(part: MediaPart, transfer: Transfer, inResult: boolean): Par
   const told = part.type === "document" ? part.text : undefined
   lose(transfer, part.type, told === undefined ? "the target cannot take it there" : "only its text was carried")
   const label = [part.type, title, part.media.mediaType]
-    .flatMap((word) => (word === undefined ? [] : brief(word)))
+    .flatMap((word) => (word === undefined ? [] : shortName(word)))
     .join(" ")
   return { type: "text", text: told === undefined ? `[${label}: left out]` : `[${label}]\n${told}` }
 }
 
-/** A title on one line, and no longer than one. */
-const brief = (title: string): string => title.replace(/\s+/g, " ").slice(0, 80)
+/** Shortens a title to one line. */
+const shortName = (title: string): string => title.replace(/\s+/g, " ").slice(0, 80)
 
 const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
 const record = (value: unknown): Readonly<Record<string, unknown>> => (isObject(value) ? value : {})

@@ -7,8 +7,9 @@ import { paths, productionData, securityControls, tools } from "./what-is-touche
 import { channels, hosts, language, recipients, regions } from "./where-it-goes.ts"
 
 /**
- * A rule in words is read in steps: its words become plain ones (`plain-words.ts`), its values marks (`values.ts`), its parts say what they
- * say of the values (`parts.ts`), and it has to bind the agent at all (`binding.ts`). Then the families are asked in this order.
+ * A rule is read in steps: its words are normalized (`plain-words.ts`), its values replaced by marks (`values.ts`), each part classified
+ * by what it says of the values (`parts.ts`), and sentences that do not bind the agent rejected (`binding.ts`). Then the families are
+ * tried in this order.
  */
 const families: readonly (readonly [PolicyFamily, (rule: Rule) => FamilyReading])[] = [
   ["spend", spend],
@@ -26,53 +27,50 @@ const families: readonly (readonly [PolicyFamily, (rule: Rule) => FamilyReading]
   ["ask-before", askBefore],
 ]
 
-/** A policy of the guard that was made from a rule in words. */
+/** A guard policy compiled from a rule in words. */
 export type RulePolicy = {
-  /** The sentence that it came from, verbatim. */
+  /** The sentence it was compiled from, verbatim. */
   readonly rule: string
   readonly family: PolicyFamily
-  /** `rule` of the use is the sentence, `name` tells where it came from. */
+  /** `rule` of the use is the sentence; `name` is derived from a hash of it. */
   readonly policy: TemplateUse
-  /** How sure it is that the policy says what the sentence does, from 0 to 1. */
+  /** Confidence that the policy means what the sentence says, from 0 to 1. */
   readonly confidence: number
 }
 
-/** A rule that no policy was made of. */
+/** A rule that could not be compiled to a policy, and why. */
 export type UncompiledRule = { readonly rule: string; readonly why: string; readonly family?: PolicyFamily }
 
-const nameOf = (rule: string): string => `rule:${hashText(rule).slice(0, 12)}`
+const policyNameOf = (rule: string): string => `rule:${hashText(rule).slice(0, 12)}`
 
 /**
- * The policy that a rule in words means, or why there is none. In doubt there is none: a policy that was not meant stops an agent that does
+ * Compiles a rule to a policy, or says why it cannot be. When in doubt there is no policy: one that was not meant stops an agent that does
  * what it was told.
  */
 export function compileRule(text: string): RulePolicy | UncompiledRule {
   const rule = readRule(text)
   if ("why" in rule) return { rule: text, why: rule.why }
-  let near: UncompiledRule | undefined
+  let firstFailure: UncompiledRule | undefined
   for (const [family, read] of families) {
     const found = read(rule)
     if (found === undefined) continue
     if ("policy" in found)
-      return { ...found, rule: text, family, policy: { ...found.policy, name: nameOf(text), rule: text } }
-    near ??= { rule: text, family, why: found.why }
+      return { ...found, rule: text, family, policy: { ...found.policy, name: policyNameOf(text), rule: text } }
+    firstFailure ??= { rule: text, family, why: found.why }
   }
-  return near ?? { rule: text, why: "it is about nothing that the guard can judge" }
+  return firstFailure ?? { rule: text, why: "it is about nothing that the guard can judge" }
 }
 
-/** What becomes of policies that were made from rules: nothing, told only, a person is asked, or they are given effect. */
+/** How policies compiled from rules are used: not at all, reported only, as a question to a person, or enforced. */
 export type FromRules = "off" | "observe" | "ask" | "enforce"
 
 export const fromRulesNames: readonly FromRules[] = ["off", "observe", "ask", "enforce"]
 
-/** Below this a policy asks where it would deny: it may bind more than the rule says. */
-const sureEnough = 0.8
+/** Minimum confidence to deny a call; below it the policy asks instead, because it may cover more than the rule says. */
+const minConfidenceToDeny = 0.8
 
-/**
- * A policy in the way that somebody wants policies from rules used. It only ever forbids or asks, so it takes nothing away from the
- * policies beside it.
- */
+/** Applies the mode to a compiled policy. It can only forbid or ask, so it never weakens other policies. */
 export function policyInMode({ policy, confidence }: RulePolicy, mode: Exclude<FromRules, "off">): TemplateUse {
   if (mode === "observe") return { ...policy, mode: "observe" }
-  return mode === "ask" || confidence < sureEnough ? { ...policy, decision: "ask" } : policy
+  return mode === "ask" || confidence < minConfidenceToDeny ? { ...policy, decision: "ask" } : policy
 }

@@ -1,7 +1,7 @@
 import type { TemplateUse } from "../policy/templates.ts"
 import type { Rule } from "./binding.ts"
 
-/** The kinds of rules that the guard can judge. */
+/** The subjects of rules that the guard can judge. */
 export type PolicyFamily =
   | "recipients"
   | "spend"
@@ -17,20 +17,20 @@ export type PolicyFamily =
   | "tools"
   | "ask-before"
 
-/** What a rule is as a policy, and how sure that is; or why it is about a family and is none. Nothing if it is not about the family. */
+/** A rule as a policy with a confidence, or why it is about the family but makes no policy. `undefined` if it is not about the family. */
 export type FamilyReading =
   | { readonly policy: TemplateUse; readonly confidence: number }
   | { readonly why: string }
   | undefined
 
 /**
- * How sure it is that a policy says what its rule does: it is said in so many words; a word of it may mean something else; it had to be
- * put together from parts, or the policy covers more than is named; it has to be read between the lines.
+ * Confidence that a policy means what its rule says: stated explicitly; one of its words is ambiguous; put together from several parts, or
+ * broader than what is named; only implied.
  */
 export const [sure, likely, broad, guessed] = [0.95, 0.85, 0.75, 0.6]
 
-/** The policy of a rule. A rule that a person may set aside by saying so asks that person. */
-export const made = ({ asks }: Rule, policy: TemplateUse, confidence: number): FamilyReading => ({
+/** Returns the policy of a rule with its confidence. If the rule asks for approval, so does the policy. */
+export const policyReading = ({ asks }: Rule, policy: TemplateUse, confidence: number): FamilyReading => ({
   policy: asks ? { ...policy, decision: "ask" } : policy,
   confidence,
 })

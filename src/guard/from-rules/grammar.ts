@@ -1,18 +1,19 @@
 import table from "./grammar.json" with { type: "json" }
 
 /**
- * The patterns by which sentences are read. A phrase is any of its wordings with no letter on either side, a pattern is what its lines make
- * together, and a way of saying something is its plain wording and the pattern of the others. A line behind `#` says what it is for.
+ * The regular expressions that read sentences, from `grammar.json`. A phrase is a list of alternatives with no letter on either side; a
+ * pattern is its lines concatenated; a `ways` entry is a plain wording and the pattern of the wordings replaced by it. Lines that start
+ * with `# ` are comments.
  */
 
-/** Signs of the table: no letter before, no letter behind, and where a clause starts. */
+/** Abbreviations in the table: no letter before, no letter after, and start of a clause. */
 const signs: Readonly<Record<string, string>> = {
   "«": "(?<!\\p{L})",
   "»": "(?!\\p{L})",
   "¶": "(?<=^(?:please |and |but |also |so |then )*|[,;:.] (?:please |and |but |so |also )*)",
 }
 
-/** The source of a pattern that a table has in lines. */
+/** Builds the source of a pattern from its lines in a table. */
 export const sourceOf = (lines: readonly string[], between: string): string =>
   lines
     .filter((line) => !line.startsWith("# "))
@@ -24,32 +25,32 @@ type Pattern = keyof typeof table.patterns
 
 const isPhrase = (name: Phrase | Pattern): name is Phrase => Object.hasOwn(table.phrases, name)
 
-const made = { u: new Map<string, RegExp>(), gu: new Map<string, RegExp>() } as const
+const compiled = { u: new Map<string, RegExp>(), gu: new Map<string, RegExp>() } as const
 
-/** The pattern of a name, made when it is first asked for. */
-export function grammar(name: Phrase | Pattern, flags: keyof typeof made = "u"): RegExp {
-  const known = made[flags].get(name)
+/** Returns the pattern with a name, compiled on first use. */
+export function grammar(name: Phrase | Pattern, flags: keyof typeof compiled = "u"): RegExp {
+  const known = compiled[flags].get(name)
   if (known !== undefined) return known
   const source = isPhrase(name) ? [`«(?:${sourceOf(table.phrases[name], "|")})»`] : table.patterns[name]
   const pattern = new RegExp(sourceOf(source, ""), flags)
-  made[flags].set(name, pattern)
+  compiled[flags].set(name, pattern)
   return pattern
 }
 
-type Ways = keyof typeof table.ways
-const waysMade = new Map<Ways, readonly (readonly [said: RegExp, plain: string])[]>()
+type RewriteTable = keyof typeof table.ways
+const rewritesCompiled = new Map<RewriteTable, readonly (readonly [said: RegExp, plain: string])[]>()
 
-function waysOf(name: Ways): readonly (readonly [said: RegExp, plain: string])[] {
-  const known = waysMade.get(name)
+function rewritesOf(name: RewriteTable): readonly (readonly [said: RegExp, plain: string])[] {
+  const known = rewritesCompiled.get(name)
   if (known !== undefined) return known
   const ways = table.ways[name].map(([plain = "", ...lines]) => [new RegExp(sourceOf(lines, ""), "gu"), plain] as const)
-  waysMade.set(name, ways)
+  rewritesCompiled.set(name, ways)
   return ways
 }
 
-/** A text in which the many ways to say something, as the table has them under these names, are the one that is plain. */
-export function plainly(text: string, ...names: readonly Ways[]): string {
+/** Replaces every wording listed under the given names by its plain one. */
+export function plainly(text: string, ...names: readonly RewriteTable[]): string {
   let read = text
-  for (const name of names) for (const [said, plain] of waysOf(name)) read = read.replace(said, plain)
+  for (const name of names) for (const [said, plain] of rewritesOf(name)) read = read.replace(said, plain)
   return read
 }

@@ -5,8 +5,8 @@ import glossary from "./glossary.json" with { type: "json" }
 import { grammar, plainly } from "./grammar.ts"
 
 /**
- * The words of a rule in the form in which it is read: small letters, plain quotation marks, whole words for those of a chat, words of other
- * languages as their English ones where a rule may turn on them, and one way to forbid, to ask and to confine for the many there are.
+ * Normalizes the words of a rule: lower case, no quotation marks, chat abbreviations spelled out, words of other languages that rules
+ * depend on in English, and one wording each for forbidding, asking and restricting.
  */
 export function inPlainWords(text: string): string {
   const plain = text
@@ -19,10 +19,10 @@ export function inPlainWords(text: string): string {
   return oneWayOfSaying(inEnglish(spelledOut(plain).replace(grammar("namedFolder", "gu"), "$1/")))
 }
 
-/** What people leave out when they type. */
+/** Abbreviations of typed chat, with their full forms. */
 const typed: ReadonlyMap<string, string> = new Map(Object.entries(glossary.typed))
 
-/** A word that is none of a value's: no part of an address, a path or an option. */
+/** Around a whole word that is not part of an address, a path or an option. */
 const [before, behind] = ["(?<![\\p{L}\\p{N}@./_*#'-])", "(?![\\p{L}\\p{N}@/_*-]|\\.[\\p{L}\\p{N}]|'\\p{L})"]
 
 const typedWord = lazy(
@@ -35,10 +35,10 @@ const typedWord = lazy(
 
 const spelledOut = (text: string): string => text.replace(typedWord(), (word) => typed.get(word) ?? word)
 
-/** English words, each with its forms in other languages as a pattern. */
+/** English words, each with a pattern of its forms in other languages. */
 type Forms = Readonly<Record<string, string | readonly string[]>>
 
-/** The forms of tables as one pattern whose groups are in the order of the English words. */
+/** Builds one pattern from tables; its groups are in the order of the English words. */
 function tableOf(...tables: readonly Forms[]): { readonly pattern: RegExp; readonly english: readonly string[] } {
   const all = tables.flatMap((table) => Object.entries(table))
   const groups = all.map(([, forms]) => `(${anyOf(forms).replace(/\((?!\?)/g, "(?:")})`)
@@ -48,17 +48,17 @@ function tableOf(...tables: readonly Forms[]): { readonly pattern: RegExp; reado
   }
 }
 
-/** What is said with several words comes first. None of these forms is an English word. */
+/** Phrases come before single words. None of these forms is an English word. */
 const foreignWords = lazy(() => tableOf(glossary.phrases, glossary.words))
 
-/** Some of the small words are English words too, so they count only beside others that are not. */
+/** Short words, some of which are English words too: translated only if something else in the text was foreign. */
 const smallWords = lazy(() => tableOf(glossary.small))
 
-/** A text with every word of a table in English. */
+/** Replaces each word of a table by its English word. */
 const translated = (text: string, { pattern, english }: ReturnType<typeof tableOf>): string =>
   text.replace(pattern, (word: string, ...groups: readonly unknown[]) => english[groups.indexOf(word)] ?? word)
 
-/** Two parts of one German verb, at the head and at the end of its clause. */
+/** German separable verbs: the two parts stand at the start and at the end of the clause. */
 const separablePatterns = lazy(() =>
   glossary.separable.map(({ first, last, english }): readonly [RegExp, string] => [
     new RegExp(`^((?:bitte )?)(?:${first}) ([^,;:]{1,160}?) (?:${last})(?=[.!]*$|,)`, "u"),
@@ -66,10 +66,10 @@ const separablePatterns = lazy(() =>
   ]),
 )
 
-/** "D'effacer", "l'outil": the verb or noun is a word of its own. */
+/** A French elision, "d'effacer" or "l'outil": what follows is a word of its own. */
 const elided = /(?<![\p{L}\p{N}])([ld])'(?=\p{L})/gu
 
-/** A text in English words, or the same one. */
+/** Translates the known foreign words of a text; returns the same text if there are none. */
 function inEnglish(text: string): string {
   if (/[\u3040-\u30ff]/u.test(text)) return japaneseInEnglish(text)
   let whole = text
@@ -79,20 +79,20 @@ function inEnglish(text: string): string {
   const asTyped = whole
   for (const [pattern, english] of separablePatterns())
     whole = whole.replace(pattern, (_, please: string, middle: string) => {
-      // What is given out is money where a sum is named.
+      // German "ausgeben" means both to print and to spend; with a number it means to spend.
       const verb = english === "print" && /\d/.test(middle) ? "spend" : english
       return `${please}${verb} ${middle}`
     })
   let read = translated(whole, foreignWords())
   if (read === asTyped) return text
-  // "No" is "in the" in Portuguese, behind other words.
+  // Portuguese "no" after another word means "in the".
   if (portuguese.test(read)) read = read.replace(/(?<=\p{L} )no(?= \p{L})/gu, "in the")
   return negationFirst(translated(read, smallWords()).replace(/\s+/g, " "))
 }
 
 const portuguese = lazyPattern(`${before}(?:você|não|uma|um|em|pelo|pela|ao|do|da|é|com|mande|enviar?)${behind}`, "u")
 
-/** "Benutze nie …", "n'utilise jamais …" and "no uses nunca …" put the word that forbids behind the verb, or twice. */
+/** Moves the negation before the verb, and drops a double one: "Benutze nie …", "n'utilise jamais …", "no uses nunca …". */
 const negationFirst = (text: string): string =>
   text
     .replace(/^((?:please )?)(?:don't|no|not) (?:you )?(\p{L}+(?: on)?) (?:never|not)(?![\p{L}])/u, "$1never $2")
@@ -100,8 +100,8 @@ const negationFirst = (text: string): string =>
     .replace(grammar("noBeforeVerb"), "$1don't ")
 
 /**
- * The many ways to forbid, to ask for a question and to confine, each as the one that the families are read in: "I forbid you to run",
- * "refrain from running" and "running … is not permitted" are all "never run". Nothing but the way of saying changes.
+ * Reduces the many wordings for forbidding, asking and restricting to those the families read: "I forbid you to run", "refrain from
+ * running" and "running … is not permitted" all become "never run".
  */
 function oneWayOfSaying(text: string): string {
   const read = plainly(text, "forbid", "leave", "ask", "confine")
@@ -110,14 +110,14 @@ function oneWayOfSaying(text: string): string {
 
 const { nouns, verbs, joints } = glossary.japanese
 
-/** A word that is in none of the lists: what it changes in the rule cannot be told. */
+/** Matches a word in none of the lists, whose effect on the rule is unknown. */
 const unknown = /[\u30a0-\u30ff\u4e00-\u9fff]/u
 
 const beforehand = /(?:する)?(?:前に|前には)/u
 
 /**
- * A Japanese sentence in English words, the verb before what it is done to. Only words that rules turn on are known; with a condition, a
- * permission or a question it stays as it is, and no policy is made of it.
+ * Translates a Japanese sentence, with the verb before its object. Only words that rules depend on are known; a sentence with an unknown
+ * word, a condition, a permission or a question is returned as it is, and no policy is made of it.
  */
 function japaneseInEnglish(text: string): string {
   if (grammar("hedged").test(text)) return text
@@ -135,7 +135,7 @@ function japaneseInEnglish(text: string): string {
 
 const asksMe = lazyPattern(anyOf(verbs["ask me"]), "u")
 
-/** The words of a sentence without its particles, the last verb of it at its head. */
+/** Drops the particles of a Japanese sentence and moves its last verb to the front. */
 function verbFirst(text: string): string {
   let read = text.replace(/(\d[\d,.]*)\s?円/gu, " $1 yen ").replace(/(\d[\d,.]*)\s?ドル/gu, " $1 dollars ")
   for (const [english, forms] of entriesOf(nouns)) read = read.replace(new RegExp(anyOf(forms), "gu"), ` ${english} `)

@@ -9,7 +9,7 @@ import lists from "./values.json" with { type: "json" }
 /** The values that a rule names, by kind. */
 export type RuleValues = Readonly<Record<ValueKind, readonly string[]>>
 
-/** What stands in the place of a value; a list of values of one kind becomes one mark. Domains are also those of addresses: `@example.com`. */
+/** Marks that replace values; a list of values of one kind becomes one mark. Domains include those of addresses: `@example.com`. */
 export const marks = {
   recipients: "‹recipient›",
   domains: "‹domain›",
@@ -23,26 +23,26 @@ export const marks = {
 
 export type ValueKind = keyof typeof marks
 
-/** A text with marks in the places of its values. */
+/** A text with marks in place of its values. */
 export type Marked = {
   readonly text: string
   readonly values: RuleValues
-  /** A value was found by a form that other words have too: a word with a figure as a machine, a city as a region. */
+  /** True if a value was recognized by an ambiguous form: a word with a digit as a machine, a city as a region. */
   readonly isDoubtful: boolean
 }
 
-/** How values of a kind look. A form that gives none for what it found leaves the text as it is. */
+/** How to recognize values of a kind. If `valuesOf` returns none, the text stays as it is. */
 type ValueForm = {
   readonly kind: ValueKind
   readonly pattern: RegExp
-  /** The values of what was found: all of it, unless told. */
+  /** Returns the values of a match; without it, the whole match. */
   readonly valuesOf?: (found: string, groups: readonly (string | undefined)[], original: string) => readonly string[]
-  /** What stays of the text behind the mark. */
+  /** Returns the rest of the match that stays in the text after the mark. */
   readonly restOf?: (found: string) => string
   readonly isDoubtful?: true
 }
 
-/** Programs that rules name, with the words behind them that make another command. */
+/** Programs that rules name, each with its subcommands. */
 const programs: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ...Object.entries(lists.programs).map(([name, words]) => [name, new Set(words.split(" "))] as const),
   ...lists.plainPrograms.flatMap((line) => line.split(" ")).map((name) => [name, new Set<string>()] as const),
@@ -53,7 +53,7 @@ const command = new RegExp(
     .join("|")})((?: (?:--?[\\w-]+(?:=[\\w-]+)?|(?!and |or |nor )[a-z][a-z-]*|\\d{3,4}))*)(?![\\w@/-]|\\.\\w)`,
   "g",
 )
-/** A command with as many words behind it as belong to it; the rest of the sentence does not. */
+/** Returns the command with the words and options that belong to it, without the rest of the sentence. */
 function commandOf(found: string): string {
   const [name = "", ...rest] = found.split(" ")
   const end = rest.findIndex((word) => !(/^[-\d]/.test(word) || programs.get(name)?.has(word)))
@@ -62,7 +62,7 @@ function commandOf(found: string): string {
 
 const mailProviders: ReadonlyMap<string, string> = new Map(Object.entries(lists.mailProviders))
 
-/** Entries of a table, each with its names as a group of one pattern. */
+/** Compiles a table to one pattern with a group per entry. */
 function namesIn<Entry>(
   table: readonly (readonly [names: string, entry: Entry])[],
   [before, behind]: readonly [string, string],
@@ -76,11 +76,11 @@ function namesIn<Entry>(
 
 const wholeWord = ["(?<![\\p{L}-])", "(?![\\p{L}-])"] as const
 
-/** "eu" is a pronoun in Portuguese, and "us" one in English. */
+/** True if a region's abbreviation is a pronoun: "eu" in Portuguese, "us" in English. Upper case makes it a region. */
 const isPronoun = (found: string, original: string): boolean =>
   /(?:^|\s)(?:eu|ue|us|usa|uk)(?:\s|$)/.test(found) && !/(?<![\p{L}-])(?:EU|UE|US|USA|UK)(?![\p{L}-])/u.test(original)
 
-/** Regions of the large clouds by where they stand. Names of everyday talk may be a value of a field themselves. */
+/** Place names as regions of the large clouds. An everyday name is also kept as a value, since a call may contain it literally. */
 function placeForms(): readonly ValueForm[] {
   const places = (key: "names" | "everyday") =>
     namesIn(
@@ -108,12 +108,15 @@ function placeForms(): readonly ValueForm[] {
   ]
 }
 
-/** Channels by name, and services that the guard tells apart. */
+/** Channels by name, and the services that the guard tells apart. */
 function mediaForm(): ValueForm {
   const named = Object.entries(lists.media).map(([medium, names]) => [anyOf(names), medium] as const)
-  // One that is also a word has a form of its own.
-  const own = Object.values(services).flatMap((names) => names.filter((name) => name !== "signal"))
-  const media = namesIn([...named, ...own.map((name) => [name, name] as const)], ["(?<![\\p{L}#_-])", "(?![\\p{L}_-])"])
+  // "Signal" is also a common word, so it has a form of its own in the table.
+  const serviceNames = Object.values(services).flatMap((names) => names.filter((name) => name !== "signal"))
+  const media = namesIn(
+    [...named, ...serviceNames.map((name) => [name, name] as const)],
+    ["(?<![\\p{L}#_-])", "(?![\\p{L}_-])"],
+  )
   return { kind: "media", pattern: media.pattern, valuesOf: (_, groups) => [media.entryOf(groups) ?? ""] }
 }
 
@@ -123,7 +126,7 @@ function languageForm(): ValueForm {
   return { kind: "languages", pattern: languages.pattern, valuesOf: (_, groups) => [languages.entryOf(groups) ?? ""] }
 }
 
-/** Lists of which patterns are made, by the names that they have there. */
+/** Lists that the patterns of `values.json` refer to as `%name%`. */
 const pieces: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(lists.pieces).map(([name, list]) => [name, anyOf(list)])),
   fileEndings: anyOf(lists.fileEndings),
@@ -132,10 +135,10 @@ const pieces: Readonly<Record<string, string>> = {
   wordPrograms: anyOf([...wordSet(...lists.wordPrograms)]),
 }
 
-/** Words with a slash between them that name no file. */
+/** Matches words with a slash between them that are not paths. */
 const noPath = lazyPattern(`^${anyOf(lists.noPaths)}$`)
 
-/** What is read from what a form of the table finds. */
+/** Functions that derive the values from a match, by the name that the table uses. */
 const readers = {
   provider: (found) => [mailProviders.get(found) ?? found],
   folder: (found) => [found.endsWith("/") ? found : `${found}/`],
@@ -147,13 +150,13 @@ const readers = {
   Record<string, (found: string, groups: readonly (string | undefined)[]) => readonly string[]>
 >
 
-/** A form of the table: the value is what was found, or one that is given, or read by name. */
+/** A form in `values.json`: its value is the match itself, a fixed value, or derived by a reader. */
 type FormEntry = {
   readonly kind: string
   readonly pattern: readonly string[]
   readonly value?: string
   readonly reader?: string
-  /** The rule as it was written has to have this. */
+  /** Pattern that the original text has to match. */
   readonly original?: string
   readonly isDoubtful?: boolean
 }
@@ -183,7 +186,7 @@ const commandForm: ValueForm = {
   restOf: (found) => found.slice(commandOf(found).length),
 }
 
-/** Every form, in the order in which a text is searched for them: those that a wider one would cut come first. */
+/** All forms in the order they are applied: those that a wider one would cut apart come first. */
 const forms = lazy((): readonly ValueForm[] => [
   ...lists.formsBeforeCommands.map(formOf),
   commandForm,
@@ -194,7 +197,7 @@ const forms = lazy((): readonly ValueForm[] => [
   ...lists.formsBehindMedia.map(formOf),
 ])
 
-/** The values of a text in plain words, and the text with marks in their places. `original` is the whole rule as it was written. */
+/** Replaces the values of a normalized text by marks and returns both. `original` is the whole rule as written. */
 export function markValues(plain: string, original: string): Marked {
   const found = valueLists((): string[] => [])
   let isDoubtful = false
@@ -217,7 +220,7 @@ export function markValues(plain: string, original: string): Marked {
   return { text: joinLists(text), values: uniqueValues((kind) => found[kind]), isDoubtful }
 }
 
-/** A list of its own for each kind. */
+/** Creates one list per kind. */
 const valueLists = <List>(listOf: (kind: ValueKind) => List): Readonly<Record<ValueKind, List>> => ({
   recipients: listOf("recipients"),
   domains: listOf("domains"),
@@ -229,11 +232,11 @@ const valueLists = <List>(listOf: (kind: ValueKind) => List): Readonly<Record<Va
   tools: listOf("tools"),
 })
 
-/** Each value of all kinds once. */
+/** Returns the values of all kinds without duplicates. */
 export const uniqueValues = (valuesOf: (kind: ValueKind) => readonly string[]): RuleValues =>
   valueLists((kind) => [...new Set(valuesOf(kind))])
 
-/** A command in backticks is the whole of what stands there. */
+/** Marks commands in backticks: the quoted text as a whole is the command. */
 function markQuoted(plain: string, original: string, commands: string[]): string {
   let text = plain
   for (const [, span = ""] of original.matchAll(/`([^`]{2,80})`/g)) {
@@ -246,7 +249,7 @@ function markQuoted(plain: string, original: string, commands: string[]): string
   return text
 }
 
-/** Marks of one kind with only joints between them are one. */
+/** Merges marks of one kind that only conjunctions and prepositions separate. */
 function joinLists(text: string): string {
   let joined = text.replace(/\s+/g, " ").trim()
   for (const mark of Object.values(marks))

@@ -4,13 +4,15 @@ import { anyOf } from "../../language/word-lists.ts"
 import { entriesOf } from "../../message/present.ts"
 import lists from "./vocabulary.json" with { type: "json" }
 
-/** The words by which rules are read: patterns of whole words, and words in all their regular forms, by what they stand for. */
+/**
+ * The words that rules are read by, from `vocabulary.json`, as patterns that match them whole: as listed, or in all their regular forms.
+ */
 
-/** Any of the words, whole. */
-export const any = (list: string | readonly string[]): LazyPattern =>
+/** Matches any of the words as whole words. */
+export const anyWord = (list: string | readonly string[]): LazyPattern =>
   lazyPattern(`(?<![\\p{L}\\p{N}_-])${anyOf(list)}(?![\\p{L}\\p{N}_-])`, "u")
 
-/** Any of the words in any of their regular forms: `send` is also `sends`, `sending` and `sended`, which does no harm. */
+/** Matches any of the words in any regular form: `send` also as `sends`, `sending` and `sended`, which does no harm. */
 function inForms(list: string | readonly string[]): LazyPattern {
   const all = [...wordSet(...[list].flat())].flatMap((word) => {
     const stem = word.replace(/e$/, "")
@@ -19,12 +21,12 @@ function inForms(list: string | readonly string[]): LazyPattern {
     const changed = word.endsWith("y") ? [`${word.slice(0, -1)}ies`, `${word.slice(0, -1)}ied`] : []
     return [word, `${word}s`, `${word}es`, `${word}'s`, `${stem}ed`, `${stem}ing`, ...doubled, ...changed]
   })
-  return any([...new Set(all)].map((word) => word.replace(/_/g, " ")))
+  return anyWord([...new Set(all)].map((word) => word.replace(/_/g, " ")))
 }
 
 const patterns = new Map<string | readonly string[], LazyPattern>()
 
-/** The pattern of a list of the vocabulary, made when it is first asked for. */
+/** Returns the pattern of a vocabulary list, made on first use. */
 function patternOf(
   list: string | readonly string[],
   make: (list: string | readonly string[]) => LazyPattern,
@@ -34,35 +36,35 @@ function patternOf(
   return pattern
 }
 
-/** The words under a name of the vocabulary, as they are said. */
-export const said = (name: keyof typeof lists.said): LazyPattern => patternOf(lists.said[name], any)
+/** Matches the words of a vocabulary list as they are. */
+export const wordsOf = (name: keyof typeof lists.said): LazyPattern => patternOf(lists.said[name], anyWord)
 
-/** The words under a name of the vocabulary, in any of their forms. */
+/** Matches the words of a vocabulary list in any regular form. */
 export const anyForm = (name: keyof typeof lists.forms): LazyPattern => patternOf(lists.forms[name], inForms)
 
-/** What rules name without a value: acts, security controls, kinds of personal data, what is done with secrets. */
+/** What rules name without a value: acts, security controls, kinds of personal data, uses of secrets. */
 export const { acts, controls, personKinds, secretActs } = lists.tables
 
 type Certainty = "sure" | "likely"
 
 /**
- * What of a table a text names. Words that leave no doubt come first; without any, those count that may mean something else, and it is not
- * sure.
+ * Returns the names in a table whose words occur in a text. Only if no unambiguous ("sure") word occurs do the ambiguous ("likely") ones
+ * count, and then `isSure` is false.
  */
 export function namedIn<Name extends string>(
   table: Readonly<Record<Name, { readonly [certainty in Certainty]?: string | readonly string[] }>>,
   text: string,
 ): { readonly names: readonly Name[]; readonly isSure: boolean } {
-  const by = (certainty: Certainty): readonly Name[] =>
+  const namesWith = (certainty: Certainty): readonly Name[] =>
     entriesOf(table).flatMap(([name, words]) => {
       const list = words[certainty]
-      return list !== undefined && patternOf(list, any).test(text) ? [name] : []
+      return list !== undefined && patternOf(list, anyWord).test(text) ? [name] : []
     })
-  const names = by("sure")
-  return names.length > 0 ? { names, isSure: true } : { names: by("likely"), isSure: false }
+  const names = namesWith("sure")
+  return names.length > 0 ? { names, isSure: true } : { names: namesWith("likely"), isSure: false }
 }
 
 const grammar = wordSet(...lists.grammar)
 
-/** Words of grammar, of emphasis and of command, which narrow nothing. */
-export const isGrammar = (word: string): boolean => grammar.has(word)
+/** True for words of grammar, emphasis and command, which narrow nothing. */
+export const isGrammarWord = (word: string): boolean => grammar.has(word)

@@ -1,12 +1,12 @@
 import { lazy } from "../../language/lazy.ts"
 import { amountsIn } from "../facts/amounts.ts"
 import type { Rule } from "./binding.ts"
-import { broad, type FamilyReading, likely, made, someCalls, sure, twoThings } from "./family.ts"
+import { broad, type FamilyReading, likely, policyReading, someCalls, sure, twoThings } from "./family.ts"
 import { grammar } from "./grammar.ts"
 import { forbiddenParts, isExcepted } from "./parts.ts"
-import { acts, any, anyForm, namedIn, personKinds, said, secretActs } from "./vocabulary.ts"
+import { acts, anyForm, anyWord, namedIn, personKinds, secretActs, wordsOf } from "./vocabulary.ts"
 
-/** Rules on what is guarded: money, secrets, personal data, and acts that a person wants to be asked about. */
+/** Rules on what is guarded: money, secrets, personal data, and acts that need a person's approval. */
 
 export function spend(rule: Rule): FamilyReading {
   const { plain, words, parts } = rule
@@ -15,20 +15,20 @@ export function spend(rule: Rule): FamilyReading {
     return { policy: { template: "spend-limit", amount: 0, currency: "USD" }, confidence: sure }
   const isBound = parts.some(({ polarity }) => polarity === "never" || polarity === "only") || rule.asks
   if (sums.length === 0)
-    return isBound && any("spend|budget").test(plain) && said("limiting").test(plain) && /\d/.test(plain)
+    return isBound && anyWord("spend|budget").test(plain) && wordsOf("limiting").test(plain) && /\d/.test(plain)
       ? { why: "it names no currency" }
       : undefined
-  if (parts.some((part) => part.plain === "once") || !said("limiting").test(words) || said("noLimit").test(words))
+  if (parts.some((part) => part.plain === "once") || !wordsOf("limiting").test(words) || wordsOf("noLimit").test(words))
     return undefined
-  if (!isBound && !said("limitStated").test(words)) return undefined
+  if (!isBound && !wordsOf("limitStated").test(words)) return undefined
   if (parts.some(({ excepts }) => excepts)) return twoThings
-  // "Below 20 euros no reminder is sent" is no limit to what is spent.
+  // "Below 20 euros no reminder is sent" is not a spending limit.
   const below = /(?<![\p{L}])(?:under|below|less than|unter|cheaper)(?![\p{L}])/u
   if (parts.some((part) => part.polarity === "never" && below.test(part.plain))) return undefined
-  const isPeriod = said("perPeriod").test(words)
+  const isPeriod = wordsOf("perPeriod").test(words)
   const isBudget =
-    any("budget|have|got|kitty|allowance").test(words) &&
-    !any("limit|ceiling|cap|capped|maximum|at most").test(words) &&
+    anyWord("budget|have|got|kitty|allowance").test(words) &&
+    !anyWord("limit|ceiling|cap|capped|maximum|at most").test(words) &&
     !isBound &&
     !isPeriod
   const isMoney = anyForm("money").test(words) || isPeriod || parts.some(({ polarity }) => polarity === "never")
@@ -38,11 +38,12 @@ export function spend(rule: Rule): FamilyReading {
     return { why: "it names more than one sum" }
   const [{ minor, currency } = { minor: 0 }] = sums
   if (currency === undefined) return { why: "it names no currency" }
-  if (said("perUnit").test(words)) return { why: "it is a limit for a unit, and a purchase may be of several" }
-  // A purchase above what a month may cost breaks the rule in any case; what was bought in other sessions the guard does not see.
-  const isEach = said("eachPurchase").test(words) || isPeriod || rule.asks
-  const isAll = said("inTotal").test(words) || (!isEach && said("spentInAll").test(words))
-  return made(
+  if (wordsOf("perUnit").test(words)) return { why: "it is a limit for a unit, and a purchase may be of several" }
+  // A limit per month is enforced per purchase: a purchase above it breaks the rule in any case, and the guard does not see other
+  // sessions.
+  const isEach = wordsOf("eachPurchase").test(words) || isPeriod || rule.asks
+  const isAll = wordsOf("inTotal").test(words) || (!isEach && wordsOf("spentInAll").test(words))
+  return policyReading(
     rule,
     {
       template: "spend-limit",
@@ -50,27 +51,27 @@ export function spend(rule: Rule): FamilyReading {
       currency,
       ...(isAll && !(isPeriod && isEach) ? {} : { per: "call" }),
     },
-    said("spending").test(plain) && !isPeriod ? sure : broad,
+    wordsOf("spending").test(plain) && !isPeriod ? sure : broad,
   )
 }
 
-/** A token is a secret where it is shown, sent or kept, and nothing is counted. */
+/** True if "tokens" means secrets: no number and no limit stands beside it. */
 const isToken = (plain: string): boolean =>
-  /(?<![\p{L}])tokens(?![\p{L}])/u.test(plain) && !/\d/.test(plain) && !said("limiting").test(plain)
+  /(?<![\p{L}])tokens(?![\p{L}])/u.test(plain) && !/\d/.test(plain) && !wordsOf("limiting").test(plain)
 
 export function secrets(rule: Rule): FamilyReading {
   const { parts, values } = rule
-  // A file that has "secrets" in its name is a file; one of the environment, or without a folder, holds them.
+  // "Secrets" in the name of a file does not count, except in a `.env` file or a bare file name, which may hold secrets.
   const plainOf = (plain: string): string =>
     values.paths.reduce(
       (text, path) => (path.includes(".env") || !path.includes("/") ? text : text.replaceAll(path, "‹path›")),
       plain,
     )
   const isNamed = (plain: string): boolean =>
-    said("secretNouns").test(plain) || said("moreSecrets").test(plain) || isToken(plain)
+    wordsOf("secretNouns").test(plain) || wordsOf("moreSecrets").test(plain) || isToken(plain)
   if (!parts.some(({ plain }) => isNamed(plainOf(plain))) || values.tools.length > 0) return undefined
-  const isLikely = !parts.some(({ plain }) => said("secretNouns").test(plainOf(plain)))
-  const others = [said("noSecret"), said("designWords"), ...(isLikely ? [said("noLikelySecret")] : [])]
+  const isLikely = !parts.some(({ plain }) => wordsOf("secretNouns").test(plainOf(plain)))
+  const others = [wordsOf("noSecret"), wordsOf("designWords"), ...(isLikely ? [wordsOf("noLikelySecret")] : [])]
   if (others.some((words) => words.test(rule.plain))) return undefined
   const bound = forbiddenParts(rule)
     .map(({ plain }) => plainOf(plain))
@@ -79,83 +80,85 @@ export function secrets(rule: Rule): FamilyReading {
   if (isExcepted(rule)) return twoThings
   const text = bound.map((plain) => plain.replace(secretNoun(), " ")).join(" ; ")
   const { names, isSure } = namedIn(secretActs, text)
-  // What is copied is read, and goes somewhere.
+  // Copying both reads the secrets and sends them somewhere.
   const deny = names.length === 0 && copying.test(text) ? (["read", "send"] as const) : names
-  if (!isSure && untouched.test(text)) return made(rule, { template: "no-secrets" }, likely)
+  if (!isSure && untouched.test(text)) return policyReading(rule, { template: "no-secrets" }, likely)
   if (deny.length === 0) return { why: "it does not say what must not be done with the secrets" }
-  const isPlain = isSure && bound.some((plain) => said("secretNouns").test(plain) || isToken(plain))
-  return made(rule, { template: "no-secrets", deny }, isPlain ? sure : broad)
+  const isPlain = isSure && bound.some((plain) => wordsOf("secretNouns").test(plain) || isToken(plain))
+  return policyReading(rule, { template: "no-secrets", deny }, isPlain ? sure : broad)
 }
 
-const secretNoun = lazy(() => new RegExp(`${said("secretNouns").source}|${said("moreSecrets").source}`, "gu"))
-const copying = any("cop(?:y|ies|ied|ying)|mov(?:e|ed|ing)|export\\p{L}*|extract\\p{L}*")
-const untouched = any("touch(?:ed|ing)?|hands off|stay away|off-limits|go near")
+const secretNoun = lazy(() => new RegExp(`${wordsOf("secretNouns").source}|${wordsOf("moreSecrets").source}`, "gu"))
+const copying = anyWord("cop(?:y|ies|ied|ying)|mov(?:e|ed|ing)|export\\p{L}*|extract\\p{L}*")
+const untouched = anyWord("touch(?:ed|ing)?|hands off|stay away|off-limits|go near")
 
 export function personalData(rule: Rule): FamilyReading {
   const { parts, plain } = rule
   const isNamed = (text: string): boolean =>
-    said("allPersonal").test(text) || said("personNouns").test(text) || namedIn(personKinds, text).names.length > 0
+    wordsOf("allPersonal").test(text) ||
+    wordsOf("personNouns").test(text) ||
+    namedIn(personKinds, text).names.length > 0
   if (!parts.some((part) => isNamed(part.plain))) return undefined
   const bound = [...forbiddenParts(rule), ...parts.filter((part) => grammar("keepsOut").test(part.plain))]
     .map((part) => part.plain)
     .filter((text) => isNamed(text) || grammar("pointsBack").test(text))
   if (bound.length === 0 || rule.values.regions.length + rule.values.languages.length > 0) return undefined
-  if (any("advice|announced?|congratulat\\p{L}*|gets? our").test(plain)) return undefined
+  if (anyWord("advice|announced?|congratulat\\p{L}*|gets? our").test(plain)) return undefined
   if (isExcepted(rule)) return twoThings
-  // The guard knows no name from another word: half of the rule would be lost.
-  if (said("unseenPersonal").test(plain)) return unseen
+  // The guard cannot recognize names of people, so half of the rule would be lost.
+  if (wordsOf("unseenPersonal").test(plain)) return unrecognized
   if (!anyForm("giveOut").test(plain)) return undefined
-  const isSent = any(
+  const isSent = anyWord(
     "send\\p{L}*|sent|shar\\p{L}+|mail\\p{L}*|e-?mails?|post|publish|paste|export|disclos\\p{L}+|forward\\p{L}*",
   )
   if (
-    any("logs?|logging|logged|print|stored?|storing|database|test data|fixtures|examples?").test(plain) &&
+    anyWord("logs?|logging|logged|print|stored?|storing|database|test data|fixtures|examples?").test(plain) &&
     !isSent.test(plain)
   )
     return { why: "it is about what is kept or printed, and the guard judges what is sent" }
   const text = bound.some(isNamed) ? bound.join(" ; ") : plain
   const { names: kinds, isSure } = namedIn(personKinds, text)
-  const isGeneral = said("allPersonal").test(text)
-  if (!isGeneral && kinds.length === 0) return unseen
-  const isAll = isGeneral && !(isSure && kinds.length > 0 && !said("personalData").test(text))
-  return made(
+  const isGeneral = wordsOf("allPersonal").test(text)
+  if (!isGeneral && kinds.length === 0) return unrecognized
+  const isAll = isGeneral && !(isSure && kinds.length > 0 && !wordsOf("personalData").test(text))
+  return policyReading(
     rule,
     { template: "no-personal-data", ...(isAll ? {} : { kinds }) },
-    (isAll ? said("personalData").test(text) : isSure) ? sure : broad,
+    (isAll ? wordsOf("personalData").test(text) : isSure) ? sure : broad,
   )
 }
 
-const unseen = { why: "the guard does not recognize that kind of personal data in a text" } as const
+const unrecognized = { why: "the guard does not recognize that kind of personal data in a text" } as const
 
 export function askBefore(rule: Rule): FamilyReading {
   const { parts, values } = rule
   const plain = withoutNames(rule).replace(grammar("emphasis", "gu"), " ")
   const isAsked =
     rule.asks &&
-    said("asksPerson").test(plain) &&
+    wordsOf("asksPerson").test(plain) &&
     !grammar("asksOthers").test(plain.replace(namedPerson, "me")) &&
-    said("ordering").test(plain)
+    wordsOf("ordering").test(plain)
   if (!isAsked) return undefined
   const named = [values.commands, values.tools, values.paths, values.domains, values.recipients]
   if (named.some((some) => some.length > 0)) return someCalls
-  if (said("limiting").test(plain) && /\d/.test(plain)) return { why: "it names no currency" }
-  if (/\d/u.test(plain) || parts.some(({ excepts }) => excepts) || said("asksBack").test(plain)) return undefined
+  if (wordsOf("limiting").test(plain) && /\d/.test(plain)) return { why: "it names no currency" }
+  if (/\d/u.test(plain) || parts.some(({ excepts }) => excepts) || wordsOf("asksBack").test(plain)) return undefined
   const text = askedIn(plain.replace(grammar("asked", "gu"), " "))
   const { names, isSure } = namedIn(acts, text)
   const wanted = names.includes("email") ? names.filter((act) => act !== "send") : names
   if (wanted.length === 0) return { why: "what has to be asked about is nothing that the guard can see in a call" }
   if (wanted.some((act) => act === "change" || act === "run") && inPlace.test(text)) return someCalls
-  const inProduction = said("production").test(plain) ? ({ environments: ["production"] } as const) : {}
+  const inProduction = wordsOf("production").test(plain) ? ({ environments: ["production"] } as const) : {}
   return {
     policy: { template: "ask-before", acts: wanted, ...inProduction },
-    confidence: isSure && !isSome.test(plain) ? likely : broad,
+    confidence: isSure && !limitsActs.test(plain) ? likely : broad,
   }
 }
 
-/** It is asked about some of such acts, and the guard asks about all. */
-const isSome = any("main|master|protected|specific|certain|some|another|twice")
+/** Matches words that ask about some acts of a kind only, where the guard asks about all of them. */
+const limitsActs = anyWord("main|master|protected|specific|certain|some|another|twice")
 
-/** "Cleared with Oskar": whoever is named is a person who has to agree. */
+/** Replaces the name of a person who has to agree by "me": "Cleared with Oskar". */
 const withoutNames = ({ plain, text }: Rule): string =>
   [...text.matchAll(/(?<=(?<![\p{L}])(?:with|by|from|ask) )\p{Lu}\p{Ll}+(?! \p{Ll}+ (?:office|desk))/gu)].reduce(
     (read, [name]) =>
@@ -165,20 +168,22 @@ const withoutNames = ({ plain, text }: Rule): string =>
 
 const namedPerson = /(?<=ask )(?:the )?(?:user|owner|operator|maintainers?|admins?|boss)(?![\p{L}])/gu
 
-/** What is changed, run or deleted is some place's. */
+/** Matches a place that limits what is changed, run or deleted. */
 const inPlace = /\b(?:in|from|on|of|below|under|inside) (?:the|our|my|a|an|your|this|these) [\p{L}\p{N}-]+/u
 
-/** The part of a rule that says what is asked about: what stands with "before" or "without", or else what is forbidden. */
+/** Returns the text that names what needs approval: the clauses with "before" or "without", or else the forbidden ones. */
 function askedIn(plain: string): string {
   const parts = plain.split(/[;:.](?= |$)|, (?!(?:\p{L}+,? ){0,2}(?:or|and|nor|oder|und|ou|et|y|o|e) )| but /u)
-  const ordered = parts.filter((part) => any("before|without|until|unless|prior to|only after|only once").test(part))
+  const ordered = parts.filter((part) =>
+    anyWord("before|without|until|unless|prior to|only after|only once").test(part),
+  )
   const isNamed = (list: readonly string[]): boolean => list.some((part) => namedIn(acts, part).names.length > 0)
-  // Behind "before" stands what is asked about; with "without" it may stand on either side.
+  // What needs approval follows "before", but may stand on either side of "without".
   const behind = ordered.map((part) => part.replace(/^.*?(?<!\p{L})(?:before|prior to)(?!\p{L})/u, " "))
   if (isNamed(behind)) return behind.join(" ; ")
   if (isNamed(ordered)) return ordered.join(" ; ")
   const forbidden = parts.filter(
-    (part) => said("forbidding").test(part) && !/^(?: not| never| no)?(?: not)? even /.test(part),
+    (part) => wordsOf("forbidding").test(part) && !/^(?: not| never| no)?(?: not)? even /.test(part),
   )
   return forbidden.length > 0 ? forbidden.join(" ; ") : plain
 }

@@ -21,7 +21,7 @@ const usualLimitMs = 20_000
 /** The audit log in a store: append-only, each line linked by its hash to all before it. */
 export type AuditLog = {
   readonly head: () => Promise<Head>
-  /** The lines after a head, with the hash chain checked; a log that became shorter, or is another one, is damage. */
+  /** Returns the lines after a head, with the hash chain checked; a log that became shorter, or is another one, is damaged. */
   readonly readBehind: (head: Head) => Promise<readonly AuditEntry[]>
   readonly append: (head: Head, body: AuditBody, atMs: number) => Promise<AuditEntry | "conflict">
 }
@@ -115,7 +115,7 @@ const isBody = (value: unknown, type: string): value is AuditBody =>
   isText(value.by) &&
   Object.entries(shapes).some(([name, fits]) => name === type && fits(value))
 
-/** Parse a stored line; undefined if it is invalid. */
+/** Parses a stored line; undefined if it is invalid. */
 function readAuditBody(type: string, json: string): AuditBody | undefined {
   const value = tryParse(json)
   return isBody(value, type) ? value : undefined

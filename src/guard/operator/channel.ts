@@ -2,13 +2,13 @@ import { HoldfastError, type Problem } from "../../message/errors.ts"
 import { operatorLog } from "../../store/reserved-log.ts"
 import type { AuditEntry, AuditLog, NewAuditBody } from "./audit-log.ts"
 import {
-  type Dated,
+  applyLines,
+  type CombinedRules,
+  combineSources,
+  type DatedStanding,
   emptyLog,
-  gatherSayings,
   type LogState,
-  type Sayings,
   standingAt,
-  takeLines,
 } from "./commands-in-force.ts"
 import {
   type DirectoryContent,
@@ -29,7 +29,7 @@ type OperatorState = {
   readonly content: DirectoryContent
   readonly keys: KeyRing
   readonly state: LogState
-  readonly sayings: Sayings
+  readonly sayings: CombinedRules
 }
 
 /** One program's state of the operator's channel. */
@@ -46,8 +46,8 @@ export type OperatorChannel = {
   /** Continue without the rules of a missing directory and of its keys. */
   readonly withoutDirectory: boolean
   held: OperatorState
-  dated: Dated
-  /** The state that listeners were last told. */
+  dated: DatedStanding
+  /** The state that listeners were last notified of. */
   told: Standing
   lookedMs: number
   /** The stamp of the directory that was rejected. */
@@ -67,7 +67,7 @@ export function createChannel(
     "log" | "directory" | "given" | "now" | "newId" | "hub" | "refusals" | "isDirectoryOptional" | "withoutDirectory"
   >,
 ): OperatorChannel {
-  const sayings: Sayings = { rules: [], policies: [] }
+  const sayings: CombinedRules = { rules: [], policies: [] }
   const keys = makeKeyRing(parts.given)
   const dated = standingAt(sayings, parts.now())
   const held = { content: noDirectory, keys, state: emptyLog, sayings }
@@ -93,9 +93,9 @@ export function standingNow(channel: OperatorChannel): Standing {
   return channel.dated.standing
 }
 
-/** Replace the state, if files and commands are consistent. */
-function hold(channel: OperatorChannel, next: Omit<OperatorState, "sayings">): void {
-  const sayings = gatherSayings(next.content, next.state, next.keys, channel.held.sayings)
+/** Replaces the state, if files and commands are consistent. */
+function replaceState(channel: OperatorChannel, next: Omit<OperatorState, "sayings">): void {
+  const sayings = combineSources(next.content, next.state, next.keys, channel.held.sayings)
   channel.held = { ...next, sayings }
   const dated = standingAt(sayings, channel.now())
   const { standing } = channel.dated
@@ -103,7 +103,7 @@ function hold(channel: OperatorChannel, next: Omit<OperatorState, "sayings">): v
   channel.dated = dated.standing.version === standing.version ? { ...dated, standing } : dated
 }
 
-/** Tell listeners which rules were added and removed since the last time. */
+/** Tells listeners which rules were added and removed since the last time. */
 export function announce(channel: OperatorChannel): void {
   const before = channel.told
   const after = standingNow(channel)
@@ -122,8 +122,8 @@ export function announce(channel: OperatorChannel): void {
 /** Minimum interval between checks of the directory. */
 const lookEveryMs = 1000
 
-/** Check whether the directory changed, and use its new content. A faulty directory is reported, and changes nothing. */
-export async function lookAtDirectory(channel: OperatorChannel, force = false): Promise<void> {
+/** Checks whether the directory changed, and uses its new content. A faulty directory is reported, and changes nothing. */
+export async function checkDirectory(channel: OperatorChannel, force = false): Promise<void> {
   const { directory, held } = channel
   const nowMs = channel.now()
   if (directory === undefined || (!force && Math.abs(nowMs - channel.lookedMs) < lookEveryMs)) return
@@ -136,7 +136,7 @@ export async function lookAtDirectory(channel: OperatorChannel, force = false): 
   try {
     const content = await readSettled(directory)
     refuseReplaced(directory, held.content, content)
-    takeDirectory(channel, content)
+    applyDirectory(channel, content)
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error
     channel.rejected = await stampIn(directory)
@@ -165,10 +165,10 @@ export async function findMissing(channel: OperatorChannel): Promise<Problem | u
   return { code: "policy-missing", directory, found }
 }
 
-/** Put a directory in force. */
-export function takeDirectory(channel: OperatorChannel, content: DirectoryContent): void {
+/** Puts a directory in force. */
+export function applyDirectory(channel: OperatorChannel, content: DirectoryContent): void {
   const keys = makeKeyRing([...content.keys, ...channel.given])
-  hold(channel, { ...channel.held, content, keys })
+  replaceState(channel, { ...channel.held, content, keys })
   accept(channel)
   channel.unwritten = true
 }
@@ -178,20 +178,20 @@ function accept(channel: OperatorChannel): void {
   channel.rejection = undefined
 }
 
-/** Refuse an empty folder in place of the directory: this is a missing disk, not a change by the operator. */
+/** Refuses an empty folder in place of the directory: this is a missing disk, not a change by the operator. */
 function refuseReplaced(directory: string, before: DirectoryContent, after: DirectoryContent): void {
   if (before.files.length === 0 || after.files.length > 0 || before.identity === after.identity) return
   throw faultIn(directory, undefined, "was replaced by another folder, which is empty")
 }
 
-/** Read lines that any program wrote since. An invalid line is a Problem, and changes nothing. */
+/** Reads lines that any program wrote since. An invalid line is a Problem, and changes nothing. */
 export async function readLog(channel: OperatorChannel): Promise<void> {
   try {
     await readLines(channel)
   } catch (error) {
     if (!(error instanceof HoldfastError) || error.problem.code !== "key-invalid") throw error
     // Its key may have been added just now.
-    await lookAtDirectory(channel, true)
+    await checkDirectory(channel, true)
     await readLines(channel)
   }
 }
@@ -206,13 +206,13 @@ async function readLines(channel: OperatorChannel): Promise<void> {
     const reason = `it should end with line ${head.seq}, and does not`
     throw new HoldfastError({ code: "store-corrupt", store: "audit log", session: operatorLog, reason })
   }
-  takeEntries(channel, entries)
+  applyEntries(channel, entries)
 }
 
-function takeEntries(channel: OperatorChannel, entries: readonly AuditEntry[]): void {
+function applyEntries(channel: OperatorChannel, entries: readonly AuditEntry[]): void {
   const { held } = channel
-  const state = takeLines(held.state, entries, held.keys, channel.withoutDirectory ? "skip" : "refuse")
-  hold(channel, { ...held, state })
+  const state = applyLines(held.state, entries, held.keys, channel.withoutDirectory ? "skip" : "refuse")
+  replaceState(channel, { ...held, state })
   channel.rejected = ""
   for (const command of state.commands.slice(held.state.commands.length))
     channel.hub.emit({ type: "command-accepted", line: acceptedLine(command) })
@@ -221,7 +221,9 @@ function takeEntries(channel: OperatorChannel, entries: readonly AuditEntry[]): 
 /** Limit on lost write races; more means that something is wrong with the store. */
 const maxTries = 100
 
-/** Write a line built from the current state, anew if another program was faster; not if `make` returns undefined. In force once stored. */
+/**
+ * Writes a line built from the current state, again if another program was faster; not if `make` returns undefined. In force once stored.
+ */
 export async function writeLine(
   channel: OperatorChannel,
   make: () => NewAuditBody | undefined,
@@ -232,7 +234,7 @@ export async function writeLine(
     const atMs = Math.max(0, Math.trunc(channel.now()))
     const line = await channel.log.append(channel.held.state.head, { ...body, by: channel.newId() }, atMs)
     if (line !== "conflict") {
-      takeEntries(channel, [line])
+      applyEntries(channel, [line])
       return line
     }
     await readLog(channel)
@@ -241,7 +243,7 @@ export async function writeLine(
   throw new HoldfastError({ code: "store-unavailable", store: "audit log", reason })
 }
 
-/** Log the directory in force, if it differs from the last logged one. */
+/** Logs the directory in force, if it differs from the last logged one. */
 export async function writeDirectory(channel: OperatorChannel): Promise<void> {
   if (!channel.unwritten) return
   await writeLine(channel, () => {
@@ -256,7 +258,7 @@ export async function writeDirectory(channel: OperatorChannel): Promise<void> {
   channel.unwritten = false
 }
 
-/** Log refusals, within the rate limit. */
+/** Logs refusals, within the rate limit. */
 export async function writeRefusals(channel: OperatorChannel, whatever = false): Promise<void> {
   const due = channel.refusals.due(channel.now(), whatever)
   if (due === undefined) return

@@ -45,7 +45,7 @@ export const inputOf = (name: string, policy: string | TemplateUse): PolicyInput
 /** A public key that verifies commands. */
 export type PublicKey = {
   readonly fingerprint: string
-  /** Did its private half sign exactly these bytes? */
+  /** True if its private half signed exactly these bytes. */
   readonly verifies: (signed: Uint8Array, signature: Uint8Array) => boolean
 }
 
@@ -53,7 +53,7 @@ const refuse = (key: string, expected: string): never => {
   throw new HoldfastError({ code: "key-invalid", key, expected })
 }
 
-/** Parse a public key in PEM, or its SPKI in base64. Errors state the key's name and never quote the key. */
+/** Parses a public key in PEM, or its SPKI in base64. Errors state the key's name and never quote the key. */
 export function readPublicKey(text: string, name: string): PublicKey {
   if (typeof text !== "string" || text.length > maxKeyBytes) refuse(name, "a public key of Ed25519 in PEM")
   if (/PRIVATE KEY/.test(text))
@@ -170,7 +170,7 @@ const hasOnly = (fields: Fields, names: readonly string[]): boolean =>
 
 const optional = (value: unknown, is: (value: unknown) => boolean): boolean => value === undefined || is(value)
 
-/** Is it a policy by size and outer shape? The guard checks whether it parses. */
+/** True if the size and outer shape are those of a policy; the guard checks whether it parses. */
 function isPolicy(value: unknown): boolean {
   if (typeof value === "string") return isText(value, maxPolicyLength)
   return isTemplateUse(value) && JSON.stringify(value).length <= maxPolicyLength
@@ -194,7 +194,7 @@ const shapes: { readonly [Type in OperatorCommand["type"]]: (fields: Fields) => 
 const isType = (type: unknown): type is OperatorCommand["type"] =>
   typeof type === "string" && Object.hasOwn(shapes, type)
 
-/** Is every field of a command valid? A command with extra fields is invalid. */
+/** True if every field of a command is valid. A command with extra fields is invalid. */
 export const isCommand = (value: unknown): value is OperatorCommand =>
   isObject(value) && isType(value.type) && shapes[value.type](value)
 
@@ -208,7 +208,7 @@ const isPayload = (value: unknown): value is Payload =>
   isCommand(value.command) &&
   hasOnly(value, ["audience", "sequence", "issuedAtMs", "expiresAtMs", "nonce", "command"])
 
-/** Parse a payload; undefined if it is invalid. Call it only after its signature was verified. */
+/** Parses a payload; undefined if it is invalid. Call it only after its signature was verified. */
 function readPayload(json: string): Payload | undefined {
   const value = tryParse(json)
   return isPayload(value) ? value : undefined
@@ -237,7 +237,7 @@ type SignedCommand = {
 /** The bytes to sign: everything before the signature, with a prefix for its purpose. */
 const bytesToSign = (before: string): Uint8Array => Buffer.from(`${domain}${before}`, "utf8")
 
-/** Parse a signed command; undefined if it is malformed. Each command has exactly one spelling. */
+/** Parses a signed command; undefined if it is malformed. Each command has exactly one spelling. */
 export function readSignedCommand(text: string): SignedCommand | undefined {
   if (typeof text !== "string" || text.length > maxCommandLength) return undefined
   const [, fingerprint = "", payload = "", signature = ""] = shape.exec(text) ?? []
@@ -251,7 +251,7 @@ export function readSignedCommand(text: string): SignedCommand | undefined {
 const shape = /^hf1\.([0-9a-f]{32})\.([\w-]+)\.([\w-]{86})$/
 const signatureBytes = 64
 
-/** Did this key sign exactly this command? */
+/** True if this key signed exactly this command. */
 export const isSignedBy = ({ signed, signature }: SignedCommand, key: PublicKey): boolean =>
   key.verifies(signed, signature)
 
@@ -267,7 +267,7 @@ export const hashOfCommand = (text: string): string => sha256Hex(text.slice(0, m
 /** A key pair in PEM. Only the operator may have the private half. */
 export type KeyPair = { readonly privateKey: string; readonly publicKey: string; readonly fingerprint: string }
 
-/** Create a key pair for signing commands (Ed25519). */
+/** Creates a key pair for signing commands (Ed25519). */
 export function createKeyPair(): KeyPair {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519", {
     privateKeyEncoding: { type: "pkcs8", format: "pem" },

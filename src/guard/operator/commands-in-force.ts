@@ -48,11 +48,11 @@ export const emptyLog: LogState = {
 }
 
 /**
- * Apply more lines. A command counts only if its signature, audience and number are valid, so write access to the store is not enough to
+ * Applies more lines. A command counts only if its signature, audience and number are valid, so write access to the store is not enough to
  * command. A missing key is a Problem, because the rules in force cannot be known without it; unless the operator chose at the start to
- * continue without what such keys signed.
+ * continue without the commands of missing keys.
  */
-export function takeLines(
+export function applyLines(
   state: LogState,
   entries: readonly AuditEntry[],
   keys: KeyRing,
@@ -74,7 +74,7 @@ export function takeLines(
     }
     if (body.type !== "command-accepted") continue
     if (ofUnknownKeys === "skip" && isOfUnknownKey(body.signed, keys)) continue
-    const accepted = believe(entry, body.signed, keys, audience, sequences)
+    const accepted = verifyCommand(entry, body.signed, keys, audience, sequences)
     sequences.set(accepted.key, accepted.payload.sequence)
     commands.push(accepted)
   }
@@ -94,7 +94,7 @@ const damaged = (number: number, reason: string): HoldfastError =>
     reason: `line ${number} ${reason}`,
   })
 
-function believe(
+function verifyCommand(
   { number, atMs, hash }: AuditEntry,
   text: string,
   keys: KeyRing,
@@ -120,28 +120,28 @@ const missingKey = (key: string, number: number): HoldfastError =>
   })
 
 /** The rules and policies from commands of keys that are not revoked; those from files are separate. */
-type InForce = { readonly rules: readonly OperatorRule[]; readonly policies: ReadonlyMap<string, PolicyOf> }
-type PolicyOf = { readonly input: Standing["policies"][number]; readonly command: number }
+type InForce = { readonly rules: readonly OperatorRule[]; readonly policies: ReadonlyMap<string, CommandPolicy> }
+type CommandPolicy = { readonly input: Standing["policies"][number]; readonly command: number }
 
-/** Apply the commands in order. The key of each must still exist: a rule must not disappear because a file did. */
+/** Applies the commands in order. The key of each must still exist: a rule must not disappear because a file did. */
 export function inForce({ commands }: LogState, keys: KeyRing): InForce {
   const rules = new Map<string, OperatorRule>()
-  const policies = new Map<string, PolicyOf>()
+  const policies = new Map<string, CommandPolicy>()
   for (const { number, key, payload } of commands) {
     const known = keys.get(key)
     if (known === undefined) throw missingKey(key, number)
     if (known.state === "revoked") continue
-    play(payload.command, number, key, rules, policies)
+    applyCommand(payload.command, number, key, rules, policies)
   }
   return { rules: [...rules.values()], policies }
 }
 
-function play(
+function applyCommand(
   command: OperatorCommand,
   number: number,
   source: string,
   rules: Map<string, OperatorRule>,
-  policies: Map<string, PolicyOf>,
+  policies: Map<string, CommandPolicy>,
 ): void {
   switch (command.type) {
     case "pin": {
@@ -166,19 +166,19 @@ function play(
 }
 
 /** All rules and policies of files and commands, including expired ones. */
-export type Sayings = {
+export type CombinedRules = {
   readonly rules: readonly OperatorRule[]
   readonly policies: readonly PolicyInput[]
   readonly guard?: Guard
 }
 
-/** Combine files and commands; conflicts are a Problem. A guard of the same policies is reused. */
-export function gatherSayings(
+/** Combines files and commands; conflicts are a Problem. The previous guard is reused if the policies are the same. */
+export function combineSources(
   { rules: ofFiles, policies: inFiles }: DirectoryContent,
   log: LogState,
   keys: KeyRing,
-  before?: Sayings,
-): Sayings {
+  before?: CombinedRules,
+): CombinedRules {
   const commands = inForce(log, keys)
   const rules = [...ofFiles, ...commands.rules].map((rule) => Object.freeze(rule))
   if (rules.length > maxRules) throw faultIn("rules", `at most ${maxRules} rules`, `${rules.length}`)
@@ -188,11 +188,11 @@ export function gatherSayings(
   return { rules, policies: Object.freeze(policies), ...present({ guard }) }
 }
 
-/** The rules in force at a time, and when that changes by expiry. */
-export type Dated = { readonly standing: Standing; readonly fromMs: number; readonly untilMs: number }
+/** The rules in force at a time, and the period until the next one expires. */
+export type DatedStanding = { readonly standing: Standing; readonly fromMs: number; readonly untilMs: number }
 
-/** Leave out expired rules. */
-export function standingAt({ rules, policies, guard }: Sayings, nowMs: number): Dated {
+/** Leaves out expired rules. */
+export function standingAt({ rules, policies, guard }: CombinedRules, nowMs: number): DatedStanding {
   const standing = rules.filter(({ expiresAtMs }) => expiresAtMs === undefined || expiresAtMs > nowMs)
   const untilMs = standing.reduce((least, { expiresAtMs }) => Math.min(least, expiresAtMs ?? Infinity), Infinity)
   const version = sha256Hex(JSON.stringify([standing, policies]))

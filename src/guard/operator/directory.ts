@@ -27,7 +27,7 @@ export const noDirectory: DirectoryContent = { stamp: "", identity: "", files: [
 /** Changes whenever a file of the directory changes. */
 const stampOf = (files: readonly ListedFile[]): string => sha256Hex(JSON.stringify(files))
 
-/** Read the whole directory; throws the problem with its file and line. */
+/** Reads the whole directory; throws the problem with its file and line. */
 export async function readDirectory(directory: string): Promise<DirectoryContent> {
   const listed = await listFiles(directory)
   const { dev, ino } = await stat(directory)
@@ -55,7 +55,7 @@ type ListedFile = { readonly name: string; readonly stamp: string }
 /** The folders of keys; a key in a deeper one is trusted less. */
 const keyFolders = ["keys", "keys/retired", "keys/revoked"] as const
 
-const isLeftAlone = (name: string): boolean => /^\.|^readme|\.example$/i.test(name)
+const isIgnored = (name: string): boolean => /^\.|^readme|\.example$/i.test(name)
 
 /** All relevant files of the directory, by name. A missing or suddenly empty directory is a fault. */
 async function listFiles(directory: string): Promise<readonly ListedFile[]> {
@@ -78,7 +78,7 @@ async function namesIn(folder: string, label: string, folders: readonly string[]
   const names = await readdir(folder).catch((error: unknown) => {
     throw faultIn(label === "." ? folder : label, undefined, absence(error))
   })
-  const wanted = names.filter((name) => !isLeftAlone(name))
+  const wanted = names.filter((name) => !isIgnored(name))
   const known = label === "." ? endings : /\.pub$/
   const stranger = wanted.find((name) => !known.test(name) && !folders.includes(name))
   const kinds = label === "." ? ".md, .txt, .cedar or .json, or the folder keys" : ".pub, a public key"
@@ -106,7 +106,7 @@ async function fileStampOf(directory: string, name: string): Promise<string> {
 
 const isFolder = (name: string): boolean => name === "." || keyFolders.some((folder) => folder === name)
 
-/** Refuse files that others than the owner may write, because they could change rules. On a read-only disk nobody can. */
+/** Refuses files that others than the owner may write, because they could change rules. On a read-only disk nobody can. */
 async function refuseWritable(path: string, name: string, mode: number, what: string): Promise<void> {
   if (process.platform === "win32" || (mode & 0o022) === 0) return
   const readOnly = await access(path, constants.W_OK).then(
@@ -118,7 +118,7 @@ async function refuseWritable(path: string, name: string, mode: number, what: st
   throw faultIn(name, `a ${what} that only its owner may write (chmod go-w ${path})`, `mode ${shown}`)
 }
 
-/** Refuse a directory or key folder that others may add files to. */
+/** Refuses a directory or key folder that others may add files to. */
 async function checkFolder(directory: string, name: string): Promise<void> {
   const path = join(directory, name)
   const found = await stat(path)
@@ -126,7 +126,7 @@ async function checkFolder(directory: string, name: string): Promise<void> {
   await refuseWritable(path, name === "." ? directory : name, found.mode, "folder")
 }
 
-/** Read one file as text. A link may point to another place in the directory, but not out of it. */
+/** Reads one file as text. A link may point to another place in the directory, but not out of it. */
 async function readPolicyText(directory: string, name: string): Promise<string> {
   return readWithin(directory, name).catch((error: unknown) => {
     const code = systemCode(error)
@@ -172,7 +172,7 @@ const usualSettleMs = 80
 /** Limit on attempts: after half a second the old content stays until the next check. */
 const maxTries = 6
 
-/** Does nothing exist at this path? */
+/** True if nothing exists at this path. */
 export async function isAbsent(directory: string): Promise<boolean> {
   return stat(directory).then(
     () => false,
@@ -180,7 +180,7 @@ export async function isAbsent(directory: string): Promise<boolean> {
   )
 }
 
-/** Can the names in this folder be read? */
+/** True if the names in this folder can be read. */
 export async function isListable(directory: string): Promise<boolean> {
   return readdir(directory).then(
     () => true,
@@ -198,7 +198,7 @@ export async function stampIn(directory: string): Promise<string> {
   }
 }
 
-/** Read a directory that is not being changed: it, or its fault, is the same before and after reading. */
+/** Reads a directory that is not being changed: it, or its fault, is the same before and after reading. */
 export async function readSettled(directory: string, settleMs = usualSettleMs): Promise<DirectoryContent> {
   for (let tries = 0; tries < maxTries; tries += 1) {
     const before = await stampIn(directory)

@@ -5,11 +5,11 @@ import { type AuditBody, type AuditEntry, type AuditLog, openAuditLog } from "./
 import type { OperatorCommand } from "./command.ts"
 import {
   type AcceptedCommand,
+  applyLines,
+  combineSources,
   emptyLog,
-  gatherSayings,
   type LogState,
   standingAt,
-  takeLines,
 } from "./commands-in-force.ts"
 import { type KeyRing, makeKeyRing, noDirectory, readDirectory } from "./directory.ts"
 import type { Standing } from "./rule-file.ts"
@@ -22,7 +22,7 @@ type Inspection = {
   readonly lines: readonly AuditLine[]
 }
 
-/** Read and check files and log without writing. Without a store, only the files are read. */
+/** Reads and checks files and log without writing. Without a store, only the files are read. */
 export async function inspectOperator({
   store,
   directory,
@@ -38,7 +38,7 @@ export async function inspectOperator({
     store === undefined
       ? { entries: [], state: emptyLog }
       : await readWholeLog(openAuditLog(store), { keys, state: emptyLog })
-  const { standing } = standingAt(gatherSayings(content, state, keys), now())
+  const { standing } = standingAt(combineSources(content, state, keys), now())
   return { standing, keys, log: state, lines: auditLines(entries, state) }
 }
 
@@ -53,10 +53,10 @@ export type AcceptedLine = Place & {
   readonly command: OperatorCommand
 }
 
-type OtherLine<Body> = Body extends { readonly type: "command-accepted" } ? never : Place & Omit<Body, "by">
+type UnsignedLine<Body> = Body extends { readonly type: "command-accepted" } ? never : Place & Omit<Body, "by">
 
 /** A line of the audit log, for display. */
-export type AuditLine = AcceptedLine | OtherLine<AuditBody>
+export type AuditLine = AcceptedLine | UnsignedLine<AuditBody>
 
 export function acceptedLine({ number, atMs, hash, key, payload }: AcceptedCommand): AcceptedLine {
   const { sequence, issuedAtMs, command } = payload
@@ -74,7 +74,7 @@ export function auditLines(entries: readonly AuditEntry[], { commands }: LogStat
   })
 }
 
-/** Read the log from its first line and verify every hash, signature and number, its end, and that it still has what was read before. */
+/** Reads the log from its first line and verifies every hash, signature and number, its end, and that it still has what was read before. */
 export async function readWholeLog(
   log: AuditLog,
   { keys, state: known }: { readonly keys: KeyRing; readonly state: LogState },
@@ -86,5 +86,5 @@ export async function readWholeLog(
     const reason = `line ${seq} is missing or is not what it was`
     throw new HoldfastError({ code: "store-corrupt", store: "audit log", session: operatorLog, reason })
   }
-  return { entries, state: takeLines(emptyLog, entries, keys) }
+  return { entries, state: applyLines(emptyLog, entries, keys) }
 }

@@ -25,12 +25,12 @@ import { tryPolicies } from "./rule-file.ts"
 export type Refusal = { readonly reason: CommandRefusal; readonly found: string; readonly key?: string }
 
 /** A command with a valid signature; nothing else is checked yet. */
-type Genuine = { readonly key: KnownKey; readonly payload: Payload }
+type GenuineCommand = { readonly key: KnownKey; readonly payload: Payload }
 
-export const isCommandRefusal = (value: Genuine | Refusal): value is Refusal => "reason" in value
+export const isCommandRefusal = (value: GenuineCommand | Refusal): value is Refusal => "reason" in value
 
-/** Check that a trusted key signed exactly this text. Its content is not read before that. */
-export function readGenuine(text: string, keys: KeyRing): Genuine | Refusal {
+/** Checks that a trusted key signed exactly this text. Its content is not read before that. */
+export function readGenuine(text: string, keys: KeyRing): GenuineCommand | Refusal {
   const signed = readSignedCommand(text)
   if (signed === undefined) return { reason: "malformed", found: "it is not hf1.<key>.<payload>.<signature>" }
   const key = keys.get(signed.fingerprint)
@@ -46,7 +46,7 @@ export function readGenuine(text: string, keys: KeyRing): Genuine | Refusal {
 }
 
 /** The state against which a command is checked. */
-type Scene = {
+type CommandContext = {
   readonly log: LogState
   readonly content: DirectoryContent
   readonly keys: KeyRing
@@ -54,7 +54,10 @@ type Scene = {
 }
 
 /** The reason to refuse a genuine command now, if there is one. */
-export function refusalOf({ key: { fingerprint }, payload }: Genuine, scene: Scene): Refusal | undefined {
+export function refusalOf(
+  { key: { fingerprint }, payload }: GenuineCommand,
+  scene: CommandContext,
+): Refusal | undefined {
   const refuse = (reason: CommandRefusal, found: string): Refusal => ({ reason, found, key: fingerprint })
   const { log, nowMs } = scene
   const { audience, issuedAtMs, expiresAtMs, sequence, command } = payload
@@ -64,19 +67,19 @@ export function refusalOf({ key: { fingerprint }, payload }: Genuine, scene: Sce
   if (expiresAtMs <= nowMs) return refuse("expired", "the time is over that it was good for")
   if (issuedAtMs > nowMs + maxSkewMs) return refuse("not-yet-valid", "it was signed at a moment that has not come yet")
   const last = log.sequences.get(fingerprint) ?? 0
-  if (sequence <= last) return refuse("sequence-used", sequenceWords(payload, fingerprint, scene))
+  if (sequence <= last) return refuse("sequence-used", sequenceReason(payload, fingerprint, scene))
   const why = objectionTo(command, scene)
   return why === undefined ? undefined : refuse("impossible", why)
 }
 
-function sequenceWords({ sequence, nonce }: Payload, key: string, { log }: Scene): string {
+function sequenceReason({ sequence, nonce }: Payload, key: string, { log }: CommandContext): string {
   const same = log.commands.findLast((one) => one.key === key && one.payload.sequence === sequence)
   if (same?.payload.nonce === nonce) return `it was accepted already, as c${same.number}`
   return `its number is ${sequence}, and its key has given number ${log.sequences.get(key)} already`
 }
 
 /** Why a command cannot be executed in the current state. A rule or policy from a file belongs to the file: no command can withdraw it. */
-function objectionTo(command: OperatorCommand, scene: Scene): string | undefined {
+function objectionTo(command: OperatorCommand, scene: CommandContext): string | undefined {
   switch (command.type) {
     case "pin":
       return objectionToPin(command, scene)
@@ -101,13 +104,16 @@ function objectionTo(command: OperatorCommand, scene: Scene): string | undefined
   }
 }
 
-function objectionToPin({ expiresAtMs }: Extract<OperatorCommand, { type: "pin" }>, scene: Scene): string | undefined {
+function objectionToPin(
+  { expiresAtMs }: Extract<OperatorCommand, { type: "pin" }>,
+  scene: CommandContext,
+): string | undefined {
   if (expiresAtMs !== undefined && expiresAtMs <= scene.nowMs) return "the rule would have expired already"
   const rules = scene.content.rules.length + inForce(scene.log, scene.keys).rules.length
   return rules >= maxRules ? `there are ${rules} rules, as many as there may be` : undefined
 }
 
-function objectionToUnpin(id: string, { log, keys, content, nowMs }: Scene): string | undefined {
+function objectionToUnpin(id: string, { log, keys, content, nowMs }: CommandContext): string | undefined {
   const file = content.rules.find((rule) => rule.id === id)?.source
   if (file !== undefined) return `the rule ${id} is of the file ${file}: change the file`
   const rule = inForce(log, keys).rules.find((one) => one.id === id)
@@ -117,7 +123,7 @@ function objectionToUnpin(id: string, { log, keys, content, nowMs }: Scene): str
 
 function objectionToPolicy(
   command: Extract<OperatorCommand, { type: "add-policy" }>,
-  scene: Scene,
+  scene: CommandContext,
 ): string | undefined {
   const { name, policy } = command
   const { policies } = inForce(scene.log, scene.keys)

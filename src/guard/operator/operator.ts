@@ -9,13 +9,13 @@ import type { Head, Range, Store } from "../../store/store.ts"
 import { openAuditLog } from "./audit-log.ts"
 import {
   announce,
+  applyDirectory,
+  checkDirectory,
   createChannel,
   findMissing,
-  lookAtDirectory,
   type OperatorChannel,
   readLog,
   standingNow,
-  takeDirectory,
   writeDirectory,
   writeLine,
   writeRefusals,
@@ -69,7 +69,7 @@ export type Operator = {
   /** The rules and policies in force, as last known, without expired ones. Never waits. */
   readonly standing: () => Standing
   /**
-   * Check files and log again; one small read if nothing changed. An unavailable store or an invalid log is reported, and the previous
+   * Checks files and log again; one small read if nothing changed. An unavailable store or an invalid log is reported, and the previous
    * rules stay in force: nobody gets rid of a rule, or stops the agent, by cutting off the store.
    */
   readonly refresh: () => Promise<Standing>
@@ -77,18 +77,18 @@ export type Operator = {
   readonly problem: () => Problem | undefined
   /** Why no request may be served now, if so: rules or policies are in force whose files or keys are gone, so they are unknown. */
   readonly refusal: () => Problem | undefined
-  /** Execute a signed command, or throw the reason. If the store does not accept it, or the directory is faulty, it is not in force. */
+  /** Executes a signed command, or throws the reason. If the store does not accept it, or the directory is faulty, it is not in force. */
   readonly submit: (command: string) => Promise<Accepted>
   /** The audit log, or some lines by number; all of it is verified. */
   readonly audit: (range?: Range) => Promise<readonly AuditLine[]>
-  /** Verify the whole log: hashes, signatures, order, and that it still has what was read before. */
+  /** Verifies the whole log: hashes, signatures, order, and that it still has what was read before. */
   readonly verify: () => Promise<Head>
   readonly subscribe: (listener: OperatorListener) => () => void
   readonly close: () => Promise<void>
 }
 
 /**
- * Open the operator's channel. Fails if the directory is faulty, the log is damaged, or the store cannot be reached: the commands in force
+ * Opens the operator's channel. Fails if the directory is faulty, the log is damaged, or the store cannot be reached: the commands in force
  * would be unknown, and continuing would drop them.
  */
 export async function openOperator(options: OperatorOptions): Promise<Operator> {
@@ -182,7 +182,7 @@ async function openChannel({
   return channel
 }
 
-/** Read the directory, if it exists. Whether a missing or unlistable one is a fault depends on the log. */
+/** Reads the directory, if it exists. Whether a missing or unlistable one is a fault depends on the log. */
 async function openDirectory(
   channel: OperatorChannel,
   directoryIs: NonNullable<OperatorOptions["directoryIs"]>,
@@ -190,7 +190,7 @@ async function openDirectory(
   const { directory } = channel
   if (directory === undefined) return undefined
   try {
-    takeDirectory(channel, await readSettled(directory, 0))
+    applyDirectory(channel, await readSettled(directory, 0))
     return undefined
   } catch (error) {
     const mayGoOn = directoryIs !== "required" && (await isListable(directory)) === false
@@ -204,7 +204,7 @@ async function openDirectory(
   }
 }
 
-/** Begin the log, if it does not exist. */
+/** Begins the log, if it does not exist. */
 async function openLog(channel: OperatorChannel, audience = randomName()): Promise<void> {
   await writeLine(channel, () => (channel.held.state.head.seq > 0 ? undefined : { type: "log-opened", audience }))
 }
@@ -212,10 +212,10 @@ async function openLog(channel: OperatorChannel, audience = randomName()): Promi
 const wrongAudience = (expected: string, found: string): HoldfastError =>
   new HoldfastError({ code: "option-invalid", option: "audience", expected, found })
 
-/** Check everything again. A problem is reported once and changes nothing: the agent continues under the previous rules. */
+/** Checks everything again. A problem is reported once and changes nothing: the agent continues under the previous rules. */
 async function refreshChannel(channel: OperatorChannel): Promise<Standing> {
   try {
-    await lookAtDirectory(channel, channel.missing !== undefined)
+    await checkDirectory(channel, channel.missing !== undefined)
     if (channel.missing === undefined) await readLog(channel)
     else channel.missing = await findMissing(channel)
     if (channel.missing !== undefined) return standingNow(channel)
@@ -235,13 +235,13 @@ async function refreshChannel(channel: OperatorChannel): Promise<Standing> {
 
 async function submit(channel: OperatorChannel, text: string): Promise<Accepted> {
   const sent = typeof text === "string" ? text.trim() : ""
-  await lookAtDirectory(channel)
+  await checkDirectory(channel)
   if (channel.missing !== undefined) throw new HoldfastError(channel.missing)
   await openLog(channel)
   const first = readGenuine(sent, channel.held.keys)
   if (isCommandRefusal(first)) return refuse(channel, first, sent)
   // A key that was just removed must not be accepted; while the directory is faulty, the removed keys are unknown.
-  await lookAtDirectory(channel, true)
+  await checkDirectory(channel, true)
   if (channel.rejection !== undefined) throw new HoldfastError(channel.rejection)
   await readLog(channel)
   let refusal: Refusal | undefined
@@ -258,7 +258,7 @@ async function submit(channel: OperatorChannel, text: string): Promise<Accepted>
   return { line: acceptedLine(command), ...present({ rule }) }
 }
 
-/** Log the refusal if possible, report it, and throw it. */
+/** Logs the refusal if possible, reports it, and throws it. */
 async function refuse(channel: OperatorChannel, refusal: Refusal, text: string): Promise<never> {
   const { reason, found, key } = refusal
   channel.refusals.add(refusal, text)
@@ -274,12 +274,12 @@ async function readAudit(channel: OperatorChannel, { from = 1, to = Infinity, li
   return auditLines(wanted, state)
 }
 
-/** Wait this long after the last change. */
+/** Delay after the last change. */
 const quietMs = 100
 /** Poll interval: not every disk reports changes, and a store never does. */
 const pollMs = 2000
 
-/** Act soon after a change in a directory, and at regular intervals. Does not keep the process alive. */
+/** Acts soon after a change in a directory, and at regular intervals. Does not keep the process alive. */
 function watchDirectory(directory: string | undefined, act: () => void): () => void {
   let quiet: NodeJS.Timeout | undefined
   const soon = (): void => {
@@ -306,7 +306,7 @@ function watchDirectory(directory: string | undefined, act: () => void): () => v
   }
 }
 
-/** Watch a path; if that is not possible, polling is enough. */
+/** Watches a path; if that is not possible, polling is enough. */
 function watchPath(watchers: Map<string, FSWatcher>, path: string, changed: () => void): void {
   try {
     const watcher = watch(path, { persistent: false }, (event, name) => {

@@ -70,7 +70,7 @@ function readField(
 const unquote = (value: string): string =>
   value.length > 1 && /^["']/.test(value) && value.endsWith(value[0] ?? "") ? value.slice(1, -1) : value
 
-/** Parse a date (its start in UTC), or a time with its zone. Invalid calendar days are refused. */
+/** Parses a date (its start in UTC), or a time with its zone. Invalid calendar days are refused. */
 export function readMoment(text: string): number | undefined {
   const [, day, time] = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(text) ?? []
   if (day === undefined) return undefined
@@ -131,7 +131,7 @@ function indentOf(line: string): number {
   return indent
 }
 
-/** Remove up to `indent` leading spaces or tabs. */
+/** Removes up to `indent` leading spaces or tabs. */
 function dedent(line: string, indent: number): string {
   let at = 0
   while (at < indent && (line[at] === " " || line[at] === "\t")) at += 1
@@ -257,7 +257,7 @@ function parse(name: string, text: string): unknown {
   }
 }
 
-/** Create a guard from policies; an error names the file they came from. */
+/** Creates a guard from policies; an error names the file they came from. */
 export function tryPolicies(
   name: string,
   policies: readonly PolicyInput[],

@@ -7,34 +7,34 @@ import { searchable } from "../facts/words.ts"
 import type { CompiledMatcher, Reach } from "./matcher.ts"
 import { type AttributeName, attributeNames, attributes, type SpentName, spentNames } from "./schema.ts"
 
-/** What becomes of a call that no policy speaks of: it is let through, or only what a policy permits is. */
+/** What happens to a call that no policy mentions: it is allowed, or denied because no policy permits it. */
 export type Mode = "forbid-only" | "allow-list"
 
-/** The value of an attribute, and whether the call may have more of it than that. */
-export type Get = {
+/** Reads attributes of a call: their known values, and whether the call may have further ones. */
+export type AttributeGetter = {
   readonly value: (name: AttributeName) => AttributeValue
   readonly isOpen: (name: AttributeName, member?: string) => boolean
-  /** Both sides of `&&` and `||` are read, also where Cedar would stop at an error on the left. */
+  /** Reads both sides of `&&` and `||`, even where Cedar would stop at an error on the left. */
   readonly isLenient?: boolean
 }
 
-/** What a condition comes to, or nothing where only the engine can tell. */
-type Known = AttributeValue | undefined
-type Expression = (get: Get) => Known
+/** The value of an expression; undefined if only the engine can tell. */
+type KnownValue = AttributeValue | undefined
+type Expression = (get: AttributeGetter) => KnownValue
 
 /**
- * What is known of Cedar's answer: `false` means that the policy surely does not hold and raises no error, so that the engine need
- * not be asked. `undefined` means that only the engine can tell, or that it rests on a fact that is unresolved.
+ * What is known of Cedar's answer without asking it. `false`: the policy certainly does not hold and raises no error. `undefined`: only
+ * the engine can tell, or the answer depends on an unresolved fact.
  */
-type Condition = (get: Get) => boolean | undefined
+type Condition = (get: AttributeGetter) => boolean | undefined
 
 const unknown: Expression = () => undefined
 
 const isText = (value: unknown): value is string => typeof value === "string"
 
-/** Both sides, when both are known. */
-function both(
-  read: (left: AttributeValue, right: AttributeValue) => Known,
+/** Applies a function if both sides are known. */
+function whenBothKnown(
+  read: (left: AttributeValue, right: AttributeValue) => KnownValue,
 ): (left: Expression, right: Expression) => Expression {
   return (left, right) => (get) => {
     const one = left(get)
@@ -44,17 +44,22 @@ function both(
   }
 }
 
-const numbers = (compare: (left: number, right: number) => Known) =>
-  both((left, right) => (typeof left === "number" && typeof right === "number" ? compare(left, right) : undefined))
+const numbers = (compare: (left: number, right: number) => KnownValue) =>
+  whenBothKnown((left, right) =>
+    typeof left === "number" && typeof right === "number" ? compare(left, right) : undefined,
+  )
 
 const sets = (compare: (left: readonly string[], right: readonly string[]) => boolean) =>
-  both((left, right) => (typeof left === "object" && typeof right === "object" ? compare(left, right) : undefined))
+  whenBothKnown((left, right) =>
+    typeof left === "object" && typeof right === "object" ? compare(left, right) : undefined,
+  )
 
 const binary: Readonly<Record<string, (left: Expression, right: Expression) => Expression>> = {
   "&&": (left, right) => (get) => {
     const one = left(get)
     if (one === true || one === false) return one ? right(get) : false
-    // What is unresolved on the left cannot make true what is false on the right; what only the engine can tell may be an error.
+    // If the right side is false, an unresolved left side cannot change the result. Without leniency the left side may be an error, so
+    // the result is unknown.
     return get.isLenient === true && right(get) === false ? false : undefined
   },
   "||": (left, right) => (get) => {
@@ -65,14 +70,20 @@ const binary: Readonly<Record<string, (left: Expression, right: Expression) => E
         ? true
         : undefined
   },
-  "==": both((left, right) => (typeof left === "object" || typeof left !== typeof right ? undefined : left === right)),
-  "!=": both((left, right) => (typeof left === "object" || typeof left !== typeof right ? undefined : left !== right)),
+  "==": whenBothKnown((left, right) =>
+    typeof left === "object" || typeof left !== typeof right ? undefined : left === right,
+  ),
+  "!=": whenBothKnown((left, right) =>
+    typeof left === "object" || typeof left !== typeof right ? undefined : left !== right,
+  ),
   "<": numbers((left, right) => left < right),
   "<=": numbers((left, right) => left <= right),
   ">": numbers((left, right) => left > right),
   ">=": numbers((left, right) => left >= right),
   "+": numbers((left, right) => (Number.isSafeInteger(left + right) ? left + right : undefined)),
-  contains: both((left, right) => (typeof left === "object" && isText(right) ? left.includes(right) : undefined)),
+  contains: whenBothKnown((left, right) =>
+    typeof left === "object" && isText(right) ? left.includes(right) : undefined,
+  ),
   containsAny: sets((left, right) => right.some((member) => left.includes(member))),
   containsAll: sets((left, right) => right.every((member) => left.includes(member))),
 }
@@ -87,7 +98,7 @@ function compileExpression(node: unknown): Expression {
   if (!isObject(body) || kind === undefined) return unknown
   if (kind === ".") {
     const name = body.attr
-    // A flag that is unresolved and set stays set; anything else that is unresolved is not known.
+    // An unresolved flag that is set stays set; any other unresolved value is unknown.
     return isObject(body.left) && body.left.Var === "context" && isAttribute(name)
       ? (get) => {
           const value = get.value(name)
@@ -105,13 +116,13 @@ function compileExpression(node: unknown): Expression {
     }
   }
   const join = Object.hasOwn(binary, kind) ? binary[kind] : undefined
-  const set = setQuestion(kind, body)
+  const set = compileSetTest(kind, body)
   if (set !== undefined) return set
   return join === undefined ? unknown : join(compileExpression(body.left), compileExpression(body.right))
 }
 
-/** Questions about a set that may have more members than are known: what is not in it may be. */
-function setQuestion(kind: string, { left, right, arg }: Readonly<Record<string, unknown>>): Expression | undefined {
+/** Compiles a test on a set that may have more members than are known: a member that is absent may still be in it. */
+function compileSetTest(kind: string, { left, right, arg }: Readonly<Record<string, unknown>>): Expression | undefined {
   const name = attributeOf(kind === "isEmpty" ? arg : left)
   const within = attributeOf(right)
   if (kind === "isEmpty" && name !== undefined)
@@ -130,7 +141,7 @@ function setQuestion(kind: string, { left, right, arg }: Readonly<Record<string,
       return members.some((member) => get.isOpen(name, member)) ? undefined : false
     }
   }
-  // `["eu-west-1"].containsAll(context.regions)`: one member outside is enough to say no.
+  // `["eu-west-1"].containsAll(context.regions)`: one member outside is enough for false.
   if (kind === "containsAll" && within !== undefined && name === undefined) {
     const limits = compileExpression(left)
     return (get) => {
@@ -153,7 +164,7 @@ function literal(value: unknown): Expression {
   return isText(value) || typeof value === "boolean" || Number.isSafeInteger(value) ? () => asValue(value) : unknown
 }
 
-const asValue = (value: unknown): Known =>
+const asValue = (value: unknown): KnownValue =>
   isText(value) || typeof value === "boolean" || typeof value === "number" ? value : undefined
 
 function setOf(members: unknown): Expression {
@@ -162,7 +173,7 @@ function setOf(members: unknown): Expression {
   return texts.length === members.length ? () => texts : unknown
 }
 
-/** A pattern of fixed pieces with anything between them. */
+/** Compiles a `like` pattern: fixed pieces with anything between them. */
 function like({ left, pattern }: Readonly<Record<string, unknown>>): Expression {
   if (!Array.isArray(pattern)) return unknown
   const value = compileExpression(left)
@@ -180,7 +191,7 @@ function like({ left, pattern }: Readonly<Record<string, unknown>>): Expression 
     if (last === undefined) return text === first
     if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last)) return false
     let at = first.length
-    if (text.length >= minIndexed && rest.some((piece) => surelyLacks(text, piece))) return false
+    if (text.length >= minIndexed && rest.some((piece) => certainlyLacks(text, piece))) return false
     for (const piece of rest) {
       const found = text.indexOf(piece, at)
       if (found < 0) return false
@@ -190,25 +201,25 @@ function like({ left, pattern }: Readonly<Record<string, unknown>>): Expression 
   }
 }
 
-/** Shorter texts are searched as fast as they are indexed. */
+/** Minimum length in characters to index a text; shorter ones are searched as fast as indexed. */
 const minIndexed = 1_000
-/** Which runs of four signs the last long text has, by their hash; many policies search the same text. */
-const runsOfLast = { text: "", has: new Uint8Array(65_536) }
+/** Bloom filter of the 4-character runs in the last long text, by their hash; many policies search the same text. */
+const lastTextRuns = { text: "", has: new Uint8Array(65_536) }
 
-/** The hash of the run that ends with a sign, from that of the run before it: signs shift out after four. */
+/** Rolling hash of a run of four characters: older ones are shifted out. */
 const nextRun = (run: number, text: string, at: number): number => (run << 8) ^ text.charCodeAt(at)
 const slotOf = (run: number): number => Math.imul(run, 0x9e3779b1) >>> 16
 
-/** A piece with a run of four signs that the text has not is not in it; false where it takes a search to tell. */
-function surelyLacks(text: string, piece: string): boolean {
-  const { has } = runsOfLast
-  if (runsOfLast.text !== text) {
+/** True if the piece has a run of four characters that is not in the text; false means that a search is needed. */
+function certainlyLacks(text: string, piece: string): boolean {
+  const { has } = lastTextRuns
+  if (lastTextRuns.text !== text) {
     has.fill(0)
     for (let at = 0, run = 0; at < text.length; at++) {
       run = nextRun(run, text, at)
       has[slotOf(run)] = 1
     }
-    runsOfLast.text = text
+    lastTextRuns.text = text
   }
   for (let at = 0, run = 0; at < piece.length; at++) {
     run = nextRun(run, piece, at)
@@ -217,7 +228,7 @@ function surelyLacks(text: string, piece: string): boolean {
   return false
 }
 
-/** Make the conditions of a policy, as Cedar writes them in JSON, ready to be foreknown. */
+/** Compiles a policy's conditions, given as Cedar's JSON, so that they can be evaluated without the engine where possible. */
 export function compileCondition(
   clauses: readonly { readonly kind: "when" | "unless"; readonly body: unknown }[],
 ): Condition {
@@ -234,26 +245,26 @@ export function compileCondition(
 
 export type AttributeValue = string | number | boolean | readonly string[]
 
-/** What the caller knows and the call does not say. */
+/** What the caller knows and the call does not show. */
 export type Circumstances = {
-  /** Who calls, for policies that name an agent. */
+  /** The calling agent, for policies that name one. */
   readonly agent?: string
-  /** The names of the session in which it calls, for policies that name a session. */
+  /** The names of the calling session, for policies that name one. */
   readonly sessions?: readonly string[]
-  /** Hundredths of the currency that the session has spent so far. */
+  /** What the session has spent so far, in hundredths of the currency. */
   readonly spentMinor?: number
-  /** The same of its agent and its tenant, in all and today. */
+  /** The same for its agent and its tenant, in total and today. */
   readonly spentByMinor?: SpentBy
 }
 
-/** Hundredths that were spent outside the session as well, by the attribute that says so; what is missing is nothing. */
+/** Spending in hundredths beyond the session, by attribute; a missing one is 0. */
 export type SpentBy = Readonly<Partial<Record<Exclude<SpentName, "spent">, number>>>
 
 const isSpentName = (name: AttributeName): name is SpentName => spentNames.some((spent) => spent === name)
 
 const unique = (values: Iterable<string>): readonly string[] => [...new Set(values)].sort()
 
-/** How the attributes that are sets are read off the facts. */
+/** Reads each set attribute from the facts. */
 export const setReaders = {
   actions: ({ actions }) => unique(actions),
   recipients: ({ emails }) => unique(emails.filter(({ recipient }) => recipient).map(({ address }) => address)),
@@ -262,7 +273,7 @@ export const setReaders = {
   linkedHosts: ({ hosts }) => unique(hosts.filter(({ contacted }) => !contacted).map(({ host }) => host)),
   paths: ({ paths }) => unique(paths.map(({ path }) => path)),
   changedPaths: ({ paths }) => unique(paths.filter(({ access }) => access !== "read").map(({ path }) => path)),
-  // What is only put there is not opened.
+  // A file that the call only creates is not opened.
   secretPaths: ({ paths }) =>
     unique(paths.filter(({ secret, isFresh }) => secret && isFresh !== true).map(({ path }) => path)),
   sqlVerbs: ({ statements }) => unique(statements.map(({ verb }) => verb)),
@@ -282,7 +293,7 @@ export const setReaders = {
   marks: ({ marks }) => unique(marks),
 } as const satisfies Readonly<Record<string, (facts: CallFacts) => readonly string[]>>
 
-/** How each attribute is read off the facts. */
+/** Reads each attribute from the facts. */
 const readers: Readonly<Record<Exclude<AttributeName, "matches" | SpentName>, (facts: CallFacts) => AttributeValue>> = {
   ...setReaders,
   tool: ({ tool }) => tool,
@@ -300,14 +311,14 @@ const readers: Readonly<Record<Exclude<AttributeName, "matches" | SpentName>, (f
 
 let searched: { readonly text: string; readonly words: string } | undefined
 
-/** The text of the call that is judged is asked for twice: by what it does, and by what it may do. */
+/** Returns the searchable text of a call. Cached, because each call asks twice: for what it does, and for what it may do. */
 function searchableText(text: string): string {
   if (searched?.text !== text) searched = { text, words: searchable(text) }
   return searched.words
 }
 
-/** The attributes that an unresolved fact leaves open, in the order in which the facts are told. */
-const opens = entriesOf<Exclude<OpenKind, "everything">, readonly AttributeName[]>({
+/** The attributes that an unresolved fact leaves open, in the order in which facts are reported. */
+const openedAttributes = entriesOf<Exclude<OpenKind, "everything">, readonly AttributeName[]>({
   recipients: ["recipients", "recipientDomains", "unresolvedRecipients"],
   hosts: ["hosts"],
   network: ["network"],
@@ -322,12 +333,15 @@ const opens = entriesOf<Exclude<OpenKind, "everything">, readonly AttributeName[
   regions: ["regions"],
   controls: ["controlsOff"],
 })
-const openings: ReadonlyMap<AttributeName, readonly OpenKind[]> = new Map(
-  attributeNames.map((name) => [name, opens.flatMap(([kind, names]) => (names.includes(name) ? [kind] : []))]),
+const openKindsOf: ReadonlyMap<AttributeName, readonly OpenKind[]> = new Map(
+  attributeNames.map((name) => [
+    name,
+    openedAttributes.flatMap(([kind, names]) => (names.includes(name) ? [kind] : [])),
+  ]),
 )
 
-/** What no program that runs can change: who is called, and what stands in the call. */
-const settled: ReadonlySet<AttributeName> = new Set([
+/** Attributes that a running program cannot change: the tool, and the content of the call. */
+const unchangeable: ReadonlySet<AttributeName> = new Set([
   "tool",
   ...spentNames,
   "text",
@@ -337,26 +351,33 @@ const settled: ReadonlySet<AttributeName> = new Set([
   "linkedHosts",
 ])
 
-/** Attributes that the values of a call say, whatever it does with them. */
-const said: ReadonlySet<AttributeName> = new Set(["tool", ...spentNames, "text", "languages", "personal", "secrets"])
-export const isSaid = (name: AttributeName): boolean => said.has(name)
+/** Attributes that follow from the values in a call, whatever the call does with them. */
+const statedAttributes: ReadonlySet<AttributeName> = new Set([
+  "tool",
+  ...spentNames,
+  "text",
+  "languages",
+  "personal",
+  "secrets",
+])
+export const isSaid = (name: AttributeName): boolean => statedAttributes.has(name)
 
-/** Why an attribute is open, if it is. */
+/** Returns why an attribute is open, if it is. */
 export function openReason(name: AttributeName, { open }: CallFacts, assumed: ReadonlySet<string>): string | undefined {
-  const kind = openings.get(name)?.find((one) => open.has(one) && !assumed.has(one))
+  const kind = openKindsOf.get(name)?.find((one) => open.has(one) && !assumed.has(one))
   if (kind !== undefined) return open.get(kind)
-  return settled.has(name) ? undefined : open.get("everything")
+  return unchangeable.has(name) ? undefined : open.get("everything")
 }
 
 export type PolicyContext = {
   readonly get: (name: AttributeName) => AttributeValue
-  /** For each matcher's answer, the values that it rests on. */
+  /** For each result of a matcher, the values that led to it. */
   readonly matched: () => ReadonlyMap<string, readonly string[]>
-  /** There were more facts of a kind than a judgement takes. */
+  /** True if there were more facts of a kind than the limit. */
   readonly tooMany: () => boolean
 }
 
-/** Files that are secret by name, and folders of which everything is carried off or searched for secrets. */
+/** Files with secrets by name, and folders of which all content is copied or searched for secrets. */
 const secretsBelow = ({ paths }: CallFacts): readonly string[] =>
   unique(
     paths
@@ -377,7 +398,7 @@ function matchAll(facts: CallFacts, matchers: ReadonlyMap<string, CompiledMatche
   return matched
 }
 
-/** The facts as policies ask for them. Each is worked out when it is first asked for: most policies are decided by two or three. */
+/** Creates the policy context of a call. Attributes are computed when first read: most policies need two or three. */
 export function policyContext(
   facts: CallFacts,
   matchers: ReadonlyMap<string, CompiledMatcher>,
@@ -415,33 +436,33 @@ export function policyContext(
   }
 }
 
-/** One policy, checked, with what it asks about a call. */
+/** A checked policy, with what it reads of a call. */
 export type GuardPolicy = {
   readonly id: string
   readonly text: string
-  /** The input that it came from, and the line there. */
+  /** The input that it came from, and its line there. */
   readonly source: string
   readonly line: number
   readonly effect: "permit" | "forbid"
   readonly decision: "deny" | "ask"
-  /** What becomes of a call that leaves open whether the policy holds. */
+  /** The decision on a call for which it is unresolved whether the policy holds. */
   readonly unresolved: "deny" | "ask"
-  /** Facts that are taken as the call says them, also where it may have more: their openness does not count. */
+  /** Facts that are taken as the call states them, even if there may be more: they count as resolved. */
   readonly assumed: ReadonlySet<string>
-  /** Whether the policy is in force, or only reported on. */
+  /** Whether the policy is enforced, or only reported. */
   readonly mode: "enforce" | "observe"
   readonly rule: string
   /** What to do instead, from `@instead("…")`. */
   readonly instead?: string
   readonly asks: ReadonlySet<AttributeName>
-  /** The actions that its head names; absent where it holds for all of them. */
+  /** The actions in its head; absent if it applies to all. */
   readonly actions?: ReadonlySet<Action>
-  /** The one tool and the one agent that its head names, if it does. */
+  /** The tool and the agent in its head, if exactly one is named. */
   readonly tool?: string
   readonly agent?: string
-  /** The session that its head names. */
+  /** The session in its head. */
   readonly session?: string
   readonly asksAction: boolean
-  /** False where it surely does not hold, true where it surely does. */
+  /** False if it certainly does not hold, true if it certainly does. */
   readonly holds: Condition
 }

@@ -5,10 +5,10 @@ import { HoldfastError } from "../../message/errors.ts"
 import { createPerObject } from "../../message/recall.ts"
 import { hashData } from "../../message/sha256.ts"
 import { type Action, actions } from "../facts/action.ts"
-import type { AttributeValue, Get, GuardPolicy, Mode } from "./condition.ts"
+import type { AttributeGetter, AttributeValue, GuardPolicy, Mode } from "./condition.ts"
 import { type AttributeName, namespace } from "./schema.ts"
 
-/** What the policies say to one action of a call. */
+/** The result of the policies for one action of a call. */
 type Answer = {
   readonly forbids: readonly string[]
   readonly permitted: boolean
@@ -23,24 +23,24 @@ type Request = {
   readonly get: (name: AttributeName) => AttributeValue
 }
 
-/** Policies that are asked together, and what they ask. */
-type Group = { readonly id: string; readonly asks: ReadonlySet<AttributeName> }
+/** Policies that are evaluated together, and the attributes that they read. */
+type PolicyGroup = { readonly id: string; readonly asks: ReadonlySet<AttributeName> }
 
 export type Engine = {
-  /** Ask every policy that may hold for the action; `first` tells whether the call was asked about for another action before. */
+  /** Evaluates every policy that may hold for the action; `first` is false if the call was already evaluated for another action. */
   readonly ask: (request: Request, first: boolean) => Answer
-  /** Ask one policy alone: does it forbid? */
+  /** Evaluates one policy alone; true if it forbids. */
   readonly askOne: (request: Request, policy: GuardPolicy) => boolean
 }
 
-/** Asking one policy by itself costs as much as so many more in one go (measured: 0.1 ms a question, 5 µs a policy). */
+/** A single evaluation costs as much as this many policies evaluated together (measured: 0.1 ms per evaluation, 5 µs per policy). */
 const policiesPerQuestion = 20
 
-/** Names of the policies in the engine's own memory, which has them as long as the process runs. */
+/** Ids of the policy sets that the engine has parsed and keeps until the process ends. */
 const parsed = new Set<string>()
 
-/** Parse policies into the engine's own memory; the same policies have the same name there, so that guards made anew cost nothing. */
-function preparse(cedar: Cedar, policies: readonly GuardPolicy[]): Group {
+/** Parses policies in the engine. The id is a hash of their texts, so a new guard with the same policies costs nothing. */
+function preparse(cedar: Cedar, policies: readonly GuardPolicy[]): PolicyGroup {
   const texts = Object.fromEntries(policies.map(({ id, text }) => [id, text]))
   const id = hashData(texts)
   if (!parsed.has(id)) {
@@ -51,20 +51,20 @@ function preparse(cedar: Cedar, policies: readonly GuardPolicy[]): Group {
   return { id, asks: new Set(policies.flatMap(({ asks }) => [...asks])) }
 }
 
-/** Policies that hold for the same actions, at most so many, so that parsing them together is a short piece of work. */
+/** Maximum number of policies parsed together, to keep each parse short. */
 const maxTogether = 64
 
 type Chunk = {
   readonly policies: readonly GuardPolicy[]
-  /** All of them together, parsed when they are first asked so: most calls leave one or two to ask. */
-  readonly group: () => Group
-  /** Undefined: any action. */
+  /** All of them together, parsed on first use: most calls leave one or two to evaluate. */
+  readonly group: () => PolicyGroup
+  /** Undefined for any action. */
   readonly action: Action | undefined
-  /** It is asked for every action of a call, although it holds for any. */
+  /** True if it is evaluated for each action of a call, although it applies to any. */
   readonly asksAction: boolean
 }
 
-/** The policies by what they hold for, some at a time. */
+/** Groups the policies by action, in chunks of limited size. */
 function chunksOf(cedar: Cedar, policies: readonly GuardPolicy[]): readonly Chunk[] {
   const named = actions.map((action) => ({
     action,
@@ -85,7 +85,7 @@ function chunksOf(cedar: Cedar, policies: readonly GuardPolicy[]): readonly Chun
   return chunks
 }
 
-function authorize(cedar: Cedar, { agent, sessions, tool, action, get }: Request, { id, asks }: Group): Answer {
+function authorize(cedar: Cedar, { agent, sessions, tool, action, get }: Request, { id, asks }: PolicyGroup): Answer {
   const context: Record<string, string | number | boolean | string[]> = {}
   for (const name of asks) {
     const value = get(name)
@@ -105,7 +105,7 @@ function authorize(cedar: Cedar, { agent, sessions, tool, action, get }: Request
     return { forbids: [], permitted: false, errors: answer.errors.map(({ message }) => message) }
   const { decision, diagnostics } = answer.response
   return {
-    // Without a policy that permits, Cedar denies too, and then names no reason.
+    // If no policy permits, Cedar denies too, but gives no reason.
     forbids: decision === "deny" ? diagnostics.reason : [],
     permitted: decision === "allow",
     errors: diagnostics.errors.map(({ policyId, error }) => `${policyId}: ${error.message}`),
@@ -113,22 +113,22 @@ function authorize(cedar: Cedar, { agent, sessions, tool, action, get }: Request
 }
 
 /**
- * The policies, parsed once. Only those that may hold are put to Cedar, since each costs time whether it holds or not; and where all
- * that is not forbidden is allowed, those that hold for any action are asked once for a call of several.
+ * Creates the engine for parsed policies. Only policies that may hold are sent to Cedar, since each costs time. If everything not
+ * forbidden is allowed, policies for any action are evaluated once per call, not once per action.
  */
 export function createEngine(cedar: Cedar, policies: readonly GuardPolicy[], mode: Mode): Engine {
-  // Each policy by itself is parsed when it is first needed.
+  // A policy is parsed by itself when first needed.
   const single = createPerObject((policy: GuardPolicy) => preparse(cedar, [policy]))
   const chunks = chunksOf(cedar, policies)
   return {
-    // An error is told where the policy is asked about what is known.
+    // Errors are ignored here; `ask` reports them.
     askOne: (request, policy) => authorize(cedar, request, single(policy)).forbids.length > 0,
     ask: (request, first) => {
       const { action, get } = request
       const isAsked = (chunk: Chunk): boolean =>
         chunk.action === undefined ? first || mode === "allow-list" || chunk.asksAction : chunk.action === action
       const groups = chunks.filter(isAsked).flatMap(({ policies: all, group }) => {
-        const live = all.filter((policy) => isMeant(policy, request) && policy.holds(asKnown(get)) !== false)
+        const live = all.filter((policy) => isMeant(policy, request) && policy.holds(onlyKnown(get)) !== false)
         return live.length > 1 + all.length / policiesPerQuestion ? [group()] : live.map((policy) => single(policy))
       })
       const answers = groups.map((group) => authorize(cedar, request, group))
@@ -141,7 +141,7 @@ export function createEngine(cedar: Cedar, policies: readonly GuardPolicy[], mod
   }
 }
 
-/** Does the head of a policy mean this tool, agent and session? */
+/** True if the head of a policy matches the tool, agent and session of a request. */
 export const isMeant = (
   { tool, agent, session }: GuardPolicy,
   request: Pick<Request, "tool" | "agent" | "sessions">,
@@ -150,16 +150,16 @@ export const isMeant = (
   (agent ?? request.agent) === request.agent &&
   (session === undefined || request.sessions.includes(session))
 
-/** What is known of a call, and nothing else. */
-const asKnown = (value: Request["get"]): Get => ({ value, isOpen: () => false })
+/** Reads only what is known of a call. */
+const onlyKnown = (value: Request["get"]): AttributeGetter => ({ value, isOpen: () => false })
 
-/** The policy engine, as far as the guard uses it. */
+/** The parts of the Cedar package that the guard uses. */
 export type Cedar = typeof import("@cedar-policy/cedar-wasm/nodejs")
 
 const isCedar = (module: unknown): module is Cedar =>
   typeof module === "object" && module !== null && "statefulIsAuthorized" in module
 
-/** Load the engine at first use, and at once: who has no policies need not have it, and who has them need not wait. */
+/** Loads the engine on first use and synchronously: without policies the package is not needed. */
 export const loadCedar: () => Cedar = lazy(requireCedar)
 
 function requireCedar(): Cedar {

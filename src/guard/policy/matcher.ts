@@ -5,31 +5,32 @@ import { normalPath, placesOf } from "../facts/paths.ts"
 import { fold, globMatches } from "../facts/words.ts"
 import { setReaders } from "./condition.ts"
 
-/** A list of patterns that a policy can ask by name, because Cedar has no way to match each member of a set against a pattern. */
+/** A named list of patterns for policies, because Cedar cannot match each member of a set against a pattern. */
 export type Matcher = {
   readonly of: Words<"recipientDomains recipients hosts paths changedPaths deletedPaths commands commandLines commandUses sqlTargets">
   /**
-   * Domains and hosts: exact, `*.example.com` for what stands below, or a network such as `192.168.4.0/24`. Recipients: addresses or such domains. Paths: globs. Lines of
-   * commands by their first words; uses of a command by its name and first words, its flags anywhere. Others: globs on the whole name.
+   * Domains and hosts: exact, `*.example.com` for subdomains, or a network such as `192.168.4.0/24`. Recipients: addresses, or domains as
+   * above. Paths: globs. Command lines: their first words. Command uses: name and first words, with flags in any position. Others: globs
+   * on the whole value.
    */
   readonly patterns: readonly string[]
 }
 
 type Matched = { readonly outside: readonly string[]; readonly within: readonly string[] }
 
-/** What counts of a folder: its name alone, or all that may be below it as well. */
+/** What a folder in a call stands for: its name only, or also everything below it. */
 export type Reach = "named" | "below"
 
 export type CompiledMatcher = (facts: CallFacts, reach?: Reach) => Matched
 
-const changes = (access: string): boolean => access !== "read"
+const isChange = (access: string): boolean => access !== "read"
 
 function valuesOf(of: Matcher["of"], facts: CallFacts, reach: Reach): readonly string[] {
   const { paths, commands } = facts
   if (of === "deletedPaths")
     return paths.filter(({ access }) => access === "delete" || access === "unknown").map(({ path }) => path)
   if (of === "changedPaths" && reach === "below")
-    return paths.filter(({ access, mayChange }) => changes(access) || mayChange === true).map(({ path }) => path)
+    return paths.filter(({ access, mayChange }) => isChange(access) || mayChange === true).map(({ path }) => path)
   if (of === "commandLines" || of === "commandUses")
     return commands.filter(({ name }) => name !== "").map(({ line }) => line)
   return setReaders[of](facts)
@@ -43,7 +44,7 @@ const hostTest = (pattern: string): ((value: string) => boolean) => {
   return wild ? (value) => value.endsWith(`.${name}`) : (value) => value === name
 }
 
-/** Addresses of a network by its first bits: `192.168.4.0/24`. */
+/** Matches addresses of a network by prefix length: `192.168.4.0/24`. */
 function networkTest(pattern: string): ((value: string) => boolean) | undefined {
   const [, base = "", length = ""] = /^(\d{1,3}(?:\.\d{1,3}){3})\/(\d|[12]\d|3[0-2])$/.exec(pattern.trim()) ?? []
   if (base === "") return undefined
@@ -53,7 +54,7 @@ function networkTest(pattern: string): ((value: string) => boolean) | undefined 
   return (value) => /^\d{1,3}(?:\.\d{1,3}){3}$/.test(value) && block(value) === block(base)
 }
 
-/** A pattern for a directory covers what is in it; one without a leading slash matches at any depth. */
+/** A pattern for a directory matches what is in it; one without a leading slash matches at any depth. */
 const pathTest = (pattern: string): ((value: string) => boolean) => {
   const normal = fold(normalPath(pattern)).replace(/\/\*\*$/, "")
   const rooted = /^(?:[/~*]|[a-z]:)/.test(normal)
@@ -62,10 +63,10 @@ const pathTest = (pattern: string): ((value: string) => boolean) => {
     placesOf(fold(value)).some((place) => forms.some((form) => globMatches(form, place)) || reaches(place, normal))
 }
 
-/** Directories above a path that are looked at. */
+/** Maximum number of path components that are compared. */
 const maxAbove = 24
 
-/** Does a pattern in a command stand for what is protected, or for what holds it? `/et*` stands for `/etc`. */
+/** True if a glob in a command matches the protected path or a folder above it: `/et*` matches `/etc`. */
 function reaches(place: string, name: string): boolean {
   if (!/[*?[]/.test(place) || /[*?[]/.test(name)) return false
   if (place.includes("**")) return globMatches(place, name)
@@ -73,7 +74,7 @@ function reaches(place: string, name: string): boolean {
   return names.some((_, at) => globMatches(names.slice(0, at + 1).join("/"), name))
 }
 
-/** A program with its first words: `git status` covers `git status --short`, and not `git push`. */
+/** Matches a program with its first words: `git status` covers `git status --short`, but not `git push`. */
 const lineTest = (pattern: string): ((value: string) => boolean) => {
   const wanted = fold(pattern).trim().split(/\s+/)
   return (value) => {
@@ -82,7 +83,7 @@ const lineTest = (pattern: string): ((value: string) => boolean) => {
   }
 }
 
-/** An address as it stands, or any at a domain. */
+/** Matches an exact address, or any address at a domain. */
 const recipientTest = (pattern: string): ((value: string) => boolean) => {
   if (/^[^@]+@/.test(pattern)) return (value) => fold(value) === fold(pattern)
   const domain = hostTest(pattern.replace(/^@/, ""))
@@ -91,7 +92,7 @@ const recipientTest = (pattern: string): ((value: string) => boolean) => {
 
 const shortFlags: Readonly<Record<string, string>> = { "--force": "-f", "--recursive": "-r" }
 
-/** `-rf` as its letters, `--force` as `-f`, other long ones as they are. */
+/** Splits `-rf` into its letters, maps `--force` to `-f`, and keeps other long flags. */
 const flagsOf = (word: string): readonly string[] => {
   if (/^-[a-z\d]{2,}$/i.test(word)) return [...word.slice(1)].map((letter) => `-${letter}`)
   const flag = word.replace(/=.*$/, "")
@@ -99,8 +100,8 @@ const flagsOf = (word: string): readonly string[] => {
 }
 
 /**
- * A command by its name and first words, whatever flags stand between them, and its flags wherever they stand: `git push --force` covers
- * `git -C sub push origin main --force`.
+ * Matches a command by its name and first words, with flags in any position: `git push --force` covers `git -C sub push origin main
+ * --force`.
  */
 const useTest = (pattern: string): ((value: string) => boolean) => {
   const [program = "", ...rest] = fold(pattern).trim().split(/\s+/)
@@ -112,7 +113,7 @@ const useTest = (pattern: string): ((value: string) => boolean) => {
     const given = new Set(words.filter((word) => word.startsWith("-")).flatMap(flagsOf))
     if (!flags.every((flag) => given.has(flag))) return false
     let at = 0
-    // The value of a flag may stand before the first word: `git -C sub push`.
+    // The value of a flag may precede the first word: `git -C sub push`.
     for (const [n, word] of words.entries()) {
       if (at === wanted.length) break
       if (globMatches(wanted[at] ?? "", word)) at++
@@ -133,20 +134,20 @@ const testFor = (of: Matcher["of"], pattern: string): ((value: string) => boolea
   return (value) => globMatches(fold(pattern), fold(value))
 }
 
-/** Folders of which everything is taken, and below which what a pattern stands for may be. */
+/** Folders that a call uses with all their content and that may contain something a pattern matches. */
 function foldersAbove(of: Matcher["of"], patterns: readonly string[], facts: CallFacts): readonly string[] {
   if (!isOfPaths(of)) return []
   return facts.paths
     .filter(
-      ({ tree, access, path }) => (tree !== undefined || path.includes("**/")) && (of === "paths" || changes(access)),
+      ({ tree, access, path }) => (tree !== undefined || path.includes("**/")) && (of === "paths" || isChange(access)),
     )
     .map(({ path }) => path)
     .filter((path) => patterns.some((pattern) => isAbove(path, pattern)))
 }
 
-/** May what a pattern stands for be below a folder? A pattern without a root may be, below the folder that one works in. */
+/** True if something that matches the pattern may be below the folder. A relative pattern may match below the working folder. */
 function isAbove(folder: string, pattern: string): boolean {
-  // Files of some name at any depth, and a pattern that stands for a whole folder.
+  // Any depth below the working folder, against a pattern for a whole folder.
   if (/^(?:\.\/)?\*\*\//.test(folder))
     return /(?:\/\*{0,2}|\*\*)$/.test(pattern) && !/^(?:[/~]|[a-z]:)/i.test(pattern) && !/\/[^/*?[]+$/.test(folder)
   const name = fold(folder).replace(/\/+$/, "")
@@ -158,7 +159,7 @@ function isAbove(folder: string, pattern: string): boolean {
   return normal.startsWith(`${name}/`)
 }
 
-/** May two patterns, name by name, stand for the same file? */
+/** True if two glob paths, compared component by component, may match the same file. */
 function mayMeet(one: readonly string[], other: readonly string[]): boolean {
   const reached = Array.from({ length: one.length + 1 }, () => new Set<number>())
   reached[one.length]?.add(other.length)
@@ -177,7 +178,7 @@ function mayMeet(one: readonly string[], other: readonly string[]): boolean {
 const namesMeet = (one: string, other: string): boolean =>
   (/[*?[]/.test(one) && /[*?[]/.test(other)) || globMatches(one, other) || globMatches(other, one)
 
-/** Make a matcher ready to be asked about many calls. */
+/** Compiles a matcher to be applied to many calls. */
 export function compileMatcher({ of, patterns }: Matcher): CompiledMatcher {
   const tests = patterns.map((pattern) => testFor(of, pattern))
   return (facts, reach = "named") => {

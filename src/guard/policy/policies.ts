@@ -11,10 +11,10 @@ import { type Cedar, loadCedar } from "./engine.ts"
 import type { Matcher } from "./matcher.ts"
 import { type AttributeName, attributeNames, schemaText } from "./schema.ts"
 import { cedarString, lineAt, type PolicyDraft, refuseGiven, requireTexts, saysOneOf, shown } from "./template.ts"
-import { draftOf, isDeclarations, type PolicyInput, type TemplateUse } from "./templates.ts"
+import { draftOfUse, isDeclarations, type PolicyInput, type TemplateUse } from "./templates.ts"
 
-/** A template's conditions as policies, each a text of its own with the rule in words. */
-function madeBy(
+/** Builds the Cedar texts of a template's conditions, each with the rule in words. */
+function policiesOfUse(
   use: TemplateUse,
   name: string,
 ): { readonly texts: readonly string[]; readonly matchers: Readonly<Record<string, Matcher>> } {
@@ -33,28 +33,28 @@ function madeBy(
   }
 }
 
-/** A draft for calls about something only; the template that routes by what a text is about has that in its own. */
+/** Adds the condition on the text's subject; `channel-routing` has it among its own parameters. */
 function onlyAbout(draft: PolicyDraft, { template, about }: TemplateUse): PolicyDraft {
   if (about === undefined || template === "channel-routing") return draft
   const said = saysOneOf(requireTexts("about", about))
   return { ...draft, when: draft.when.map((condition) => `(${condition}) && (${said})`) }
 }
 
-const choices: Readonly<Record<string, readonly unknown[]>> = {
+const usageChoices: Readonly<Record<string, readonly unknown[]>> = {
   decision: [undefined, "deny", "ask"],
   unresolved: [undefined, "deny", "ask"],
   mode: [undefined, "enforce", "observe"],
 }
 
-/** A wrong parameter is reported as a fault of the policy that gives it. */
+/** Builds the draft; a wrong parameter is reported as an error of its policy. */
 function checkedDraft(use: TemplateUse, name: string): PolicyDraft {
-  for (const [option, known] of Object.entries(choices)) {
+  for (const [option, known] of Object.entries(usageChoices)) {
     const found = Object.entries(use).find(([key]) => key === option)?.[1]
     if (!known.includes(found))
       throw invalid(name, undefined, `${known.slice(1).join(" or ")} for ${option}`, shown(found))
   }
   try {
-    return onlyAbout(draftOf(use, name), use)
+    return onlyAbout(draftOfUse(use, name), use)
   } catch (error) {
     if (!(error instanceof HoldfastError && error.problem.code === "option-invalid")) throw error
     const { option, expected, found } = error.problem
@@ -62,7 +62,7 @@ function checkedDraft(use: TemplateUse, name: string): PolicyDraft {
   }
 }
 
-/** Read all policies of a guard, one by one. Names are made unique by their number; ids that policies give themselves must be. */
+/** Reads all policies of a guard in steps. Names are made unique by a number; ids stated in a policy must be unique. */
 export function* readPolicySet(
   cedar: Cedar,
   inputs: readonly PolicyInput[],
@@ -77,7 +77,7 @@ export function* readPolicySet(
     return name
   }
   const policies: GuardPolicy[] = []
-  /** Those that somebody wrote; what templates make fits the schema. */
+  /** Policies written by people; those made from templates always fit the schema. */
   const unchecked: GuardPolicy[] = []
   const matchers: Record<string, Matcher> = { ...given }
   for (const input of inputs) {
@@ -88,14 +88,14 @@ export function* readPolicySet(
     else if ("text" in input) unchecked.push(...readPolicies(cedar, nameFor(checkedName(input.name)), input.text))
     else {
       const name = nameFor(checkedName(input.name ?? input.template))
-      const made = madeBy(input, name)
+      const made = policiesOfUse(input, name)
       Object.assign(matchers, made.matchers)
       policies.push(...readParts(name, made.texts.join("\n"), made.texts))
     }
     policies.push(...unchecked.slice(written))
     yield
   }
-  check(policies)
+  checkIds(policies)
   yield* checkPolicies(cedar, unchecked)
   return { policies, matchers }
 }
@@ -105,7 +105,7 @@ function checkedName(name: unknown): string {
   throw invalid(shown(name), undefined, "a name of up to a hundred letters, digits, blanks or _.:-", shown(name))
 }
 
-function check(policies: readonly GuardPolicy[]): void {
+function checkIds(policies: readonly GuardPolicy[]): void {
   const ids = new Set<string>()
   for (const { id, line } of policies) {
     if (ids.has(id)) throw invalid(id, line, "an id that no other policy has", `${JSON.stringify(id)} twice`)
@@ -115,12 +115,12 @@ function check(policies: readonly GuardPolicy[]): void {
     refuseOption("policies", `at most ${maxPolicies} policies`, String(policies.length))
 }
 
-/** Policies of one guard; rules are written by people. */
+/** Maximum number of policies in a guard; rules are written by people. */
 const maxPolicies = 2_000
-/** Characters of one policy text. */
+/** Maximum length of one policy text in characters. */
 const maxText = 1_000_000
 
-/** What is wrong with a policy, by its name and line. */
+/** The error for an invalid policy, with its name and line. */
 const invalid = (policy: string, line: number | undefined, expected: string, found: string): HoldfastError =>
   new HoldfastError({ code: "policy-invalid", policy, expected, found: found.slice(0, 300), ...present({ line }) })
 
@@ -130,7 +130,7 @@ function refuse(name: string, text: string, { message, help, sourceLocations }: 
   throw invalid(name, place === undefined ? undefined : first - 1 + lineAt(text, place.start), expected, message)
 }
 
-/** Parse the policies of one text; what is wrong is a Problem with the policy's name and line. */
+/** Parses the policies of one text; throws a Problem with the policy's name and line. */
 function readPolicies(cedar: Cedar, name: string, text: string): readonly GuardPolicy[] {
   if (typeof text !== "string" || text.length > maxText)
     throw invalid(name, undefined, "a text of at most a million characters", typeof text)
@@ -154,20 +154,20 @@ const readParts = (name: string, text: string, parts: readonly string[]): readon
     line: text.slice(0, Math.max(0, text.indexOf(part))).split("\n").length,
   }))
 
-/** Texts that fit the schema. What a policy may ask does not depend on the policies beside it. */
-const fitting = new Set<string>()
-const maxFitting = 10_000
-/** So many policies are checked in one go: the schema takes as long to read as some dozens of them. */
+/** Texts that were checked against the schema. The result for a policy does not depend on other policies. */
+const checkedTexts = new Set<string>()
+const maxCheckedTexts = 10_000
+/** Policies checked in one step: reading the schema takes as long as checking some dozens of them. */
 const checkedAtOnce = 100
 
-/** Check policies against the schema: each text once in a process, some at a time. */
+/** Checks policies against the schema in steps, each text once per process. */
 function* checkPolicies(cedar: Cedar, policies: readonly GuardPolicy[]): Steps<void> {
-  const unchecked = policies.filter(({ text }) => !fitting.has(text))
+  const unchecked = policies.filter(({ text }) => !checkedTexts.has(text))
   for (let from = 0; from < unchecked.length; from += checkedAtOnce) {
     const some = unchecked.slice(from, from + checkedAtOnce)
     checkTogether(cedar, some)
-    if (fitting.size > maxFitting) fitting.clear()
-    for (const { text } of some) fitting.add(text)
+    if (checkedTexts.size > maxCheckedTexts) checkedTexts.clear()
+    for (const { text } of some) checkedTexts.add(text)
     yield
   }
 }
@@ -186,7 +186,7 @@ function checkTogether(cedar: Cedar, policies: readonly GuardPolicy[]): void {
   refuse(source, text, first.error, line)
 }
 
-/** A guard is made anew whenever a rule is added: a policy whose text is known is not read again. */
+/** Cache of parsed policies: a guard is created anew whenever a rule is added. */
 const readings = createRecent((text) => {
   const answer = loadCedar().policyToJson(text)
   if (answer.type === "failure") return answer
@@ -219,7 +219,7 @@ function readPolicy(name: string, text: string, fallback: string): Omit<GuardPol
   }
 }
 
-/** One of the values that an annotation may have; the first of them unless another is the usual one. */
+/** Returns an annotation's value if it is one of its choices, or the default; throws otherwise. */
 function choiceIn<Choice extends string>(
   policy: string,
   annotations: Readonly<Record<string, string | null>>,
@@ -242,14 +242,14 @@ function actionsOf(constraint: PolicyJson["action"]): ReadonlySet<Action> | unde
   return new Set(entities.map((entity) => ("__entity" in entity ? entity.__entity.id : entity.id)).filter(isAction))
 }
 
-/** The entity that a head wants exactly. Tools and agents stand in no hierarchy, so other ways to name one are left to the engine. */
+/** The entity that a head names exactly. Tools and agents have no hierarchy, so other forms are left to the engine. */
 function entityOf(constraint: PolicyJson["resource"] | PolicyJson["principal"]): string | undefined {
   if (constraint.op !== "==" || !("entity" in constraint)) return undefined
   const { entity } = constraint
   return "__entity" in entity ? entity.__entity.id : entity.id
 }
 
-/** The session whose agents a head means: `principal in Session::"…"`, or `principal is Agent in Session::"…"`. */
+/** The session that a head names: `principal in Session::"…"`, or `principal is Agent in Session::"…"`. */
 function sessionOf(constraint: PolicyJson["principal"]): string | undefined {
   const within = constraint.op === "is" ? constraint.in : constraint.op === "in" ? constraint : undefined
   if (within === undefined || !("entity" in within)) return undefined
@@ -257,7 +257,7 @@ function sessionOf(constraint: PolicyJson["principal"]): string | undefined {
   return "__entity" in entity ? entity.__entity.id : entity.id
 }
 
-/** Which attributes of the context a policy asks, and whether it asks for the action; one that takes the context whole asks all. */
+/** The attributes that a policy reads, and whether it reads the action. A policy that uses the whole context reads all. */
 function mentionsIn(conditions: unknown): Pick<GuardPolicy, "asks" | "asksAction"> {
   const asks = new Set<AttributeName>()
   let asksAction = false

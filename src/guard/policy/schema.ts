@@ -1,14 +1,14 @@
 import { actions } from "../facts/action.ts"
 
-/** The namespace of everything that a policy names. */
+/** The Cedar namespace of all entities and actions. */
 export const namespace = "Holdfast"
 
 type AttributeType = "Set<String>" | "Bool" | "Long" | "String"
 
-/** One attribute of `context`, with what it holds. All are always there, so that no policy has to ask whether one is. */
+/** An attribute of `context` and its description. All attributes are always present, so no policy has to check. */
 type Attribute = readonly [type: AttributeType, about: string]
 
-/** Every attribute that a policy may ask. The table is the schema, the documentation and the order of facts at once. */
+/** All attributes that a policy may read. The table is the schema, its documentation, and the order of facts. */
 export const attributes = {
   tool: ["String", "name of the tool, in small letters"],
   actions: ["Set<String>", `what the call is, one or more of: ${actions.join(", ")}`],
@@ -68,7 +68,7 @@ export const attributes = {
 
 export type AttributeName = keyof typeof attributes
 
-/** The attributes that say what was spent before. */
+/** The attributes for earlier spending. */
 export const spentNames = ["spent", "agentSpent", "agentSpentToday", "tenantSpent", "tenantSpentToday"] as const
 
 export type SpentName = (typeof spentNames)[number]
@@ -77,7 +77,7 @@ const isAttribute = (name: string): name is AttributeName => Object.hasOwn(attri
 
 export const attributeNames: readonly AttributeName[] = Object.keys(attributes).filter(isAttribute)
 
-/** The schema in Cedar's own language: an agent does something with a tool, and the context holds the facts of the call. */
+/** The schema in Cedar's language: an agent performs an action with a tool, and the context holds the facts of the call. */
 export const schemaText: string = [
   `namespace ${namespace} {`,
   "  /// The session in which an agent calls, by its id or by the name that the client gave it.",

@@ -3,40 +3,40 @@ import type { OpenKind } from "../facts/leaf.ts"
 import { searchable } from "../facts/words.ts"
 import type { Matcher } from "./matcher.ts"
 
-/** What a template makes of its parameters. */
+/** What a template produces from its parameters. */
 export type PolicyDraft = {
-  /** The rule in the words that a refused call is answered with. */
+  /** The rule in the words shown for a denied call. */
   readonly rule: string
   readonly instead: string
-  /** Conditions in Cedar; each forbids the call on its own. */
+  /** Conditions in Cedar; each of them alone denies the call. */
   readonly when: readonly string[]
   readonly matchers?: Readonly<Record<string, Matcher>>
-  /** What becomes of a call that breaks the rule, unless the use says otherwise. Refused unless given. */
+  /** The decision on a call that breaks the rule, unless the use states one; `deny` by default. */
   readonly decision?: "deny" | "ask"
-  /** Unresolved facts that the operator has said not to mind. */
+  /** Unresolved facts that the operator chose to ignore. */
   readonly assume?: readonly OpenKind[]
 }
 
-/** What all uses of templates may say beside their parameters. */
+/** What every use of a template may state beside its parameters. */
 export type UseOptions = {
-  /** Names the policy in answers and traces; the template's name unless given. */
+  /** The policy's name in answers and traces; by default the template's name. */
   readonly name?: string
   /** The rule in the operator's own words. */
   readonly rule?: string
-  /** `ask` hands the decision to a person instead of refusing. */
+  /** `ask` asks a person instead of denying. */
   readonly decision?: "deny" | "ask"
-  /** What becomes of a call that leaves open whether it breaks the rule: asked about, unless `deny` is given. */
+  /** The decision on a call for which it is unresolved whether it breaks the rule; `ask` by default. */
   readonly unresolved?: "deny" | "ask"
-  /** `observe` only reports what the policy would have done. */
+  /** `observe` only reports what the policy would have decided. */
   readonly mode?: "enforce" | "observe"
-  /** Only calls whose texts say one of these words; all unless given. */
+  /** Only calls whose texts contain one of these words; all by default. */
   readonly about?: readonly string[]
-  /** Where a suggested policy came from, and how sure it is; for whoever reads it. */
+  /** For readers: where a suggested policy came from, and its confidence. */
   readonly from?: string
   readonly confidence?: number
 }
 
-/** A list of texts that a template cannot do without. */
+/** Requires a list of one or more texts, and trims them. */
 export function requireTexts(option: string, value: readonly string[]): readonly string[] {
   const sound =
     Array.isArray(value) && value.length > 0 && value.every((text) => typeof text === "string" && text.trim() !== "")
@@ -49,7 +49,7 @@ export function requireAmount(option: string, value: number): number {
   refuseGiven(option, "a number from 0 to 1e12", value)
 }
 
-/** Refuse an option for the value that was given. */
+/** Throws an `option-invalid` Problem that shows the value. */
 export function refuseGiven(option: string, expected: string, value: unknown): never {
   refuseOption(option, expected, shown(value))
 }
@@ -61,7 +61,7 @@ export const shown = (value: unknown): string =>
       ? JSON.stringify(value.slice(0, 40))
       : String(value).slice(0, 40)
 
-/** Words with each name in braces filled in; of a list its members, with commas or `{name|or}` between them. */
+/** Replaces each name in braces by its value; the members of a list are joined by commas, or by "or" for `{name|or}`. */
 export const fillWords = (words: string, named: Readonly<Record<string, string | readonly string[]>>): string =>
   words.replace(/\{(\w+)(\|or)?\}/g, (_, name: string, or?: string) =>
     [named[name] ?? ""].flat().join(or === undefined ? ", " : " or "),
@@ -73,16 +73,16 @@ export const cedarString = (text: string): string =>
     .replace(/[\\"]/g, "\\$&")
     .replace(/\p{Cc}/gu, (sign) => `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`)}"`
 
-/** A text inside a pattern of `like`, where a star would mean anything. */
+/** Escapes a text for a `like` pattern, in which a star would match anything. */
 const cedarPattern = (text: string): string => cedarString(text).slice(1, -1).replaceAll("*", "\\*")
 
-/** Does the text of a call say one of these? */
+/** Builds the condition that the text of a call contains one of these phrases. */
 export const saysOneOf = (phrases: readonly string[]): string =>
   phrases.map((phrase) => `context.text like "*${cedarPattern(searchable(phrase).trimEnd())}*"`).join(" || ")
 
 export const cedarSet = (texts: readonly string[]): string => `[${texts.map(cedarString).join(", ")}]`
 
-/** The line in which a byte of a text stands. */
+/** Returns the line of a byte offset in a text. */
 export function lineAt(text: string, byte: number): number {
   let bytes = 0
   let line = 1

@@ -20,117 +20,119 @@ import table from "./templates.json" with { type: "json" }
 
 /** The parameters of each template. */
 type TemplateParameters = {
-  /** The network is used to reach these hosts only; `*.example.com` stands for all below it. */
+  /** The network is used only to reach these hosts; `*.example.com` matches all subdomains. */
   readonly "allowed-hosts": { readonly hosts: readonly string[] }
-  /** Texts about something, such as status reports, go out on these ways only. */
+  /** Texts on some subject, such as status reports, are sent only through these media. */
   readonly "channel-routing": {
-    /** Names of media, such as slack or ticket, or of rooms, such as #status. */
+    /** Media, such as slack or ticket, or chat rooms, such as #status. */
     readonly media: readonly string[]
-    /** What a text says if the rule is about it; common words for reports unless given. */
+    /** Words that identify a text on the subject; by default common words for reports. */
     readonly about?: readonly string[]
   }
-  /** E-mail goes to these domains only; `*.example.com` stands for all below it. */
+  /** E-mail goes only to these domains; `*.example.com` matches all subdomains. */
   readonly "email-domains": { readonly domains: readonly string[] }
   /** Audit logs, logging, firewalls and other security controls stay on. */
   readonly "keep-security-controls": {
-    /** Those that the rule is about, as `controlsOff` of the schema names them; all unless given. */
+    /** The controls that the rule is about, named as in `controlsOff` of the schema; all by default. */
     readonly controls?: readonly string[]
   }
-  /** What is sent is written in these languages only. */
+  /** What is sent is written only in these languages. */
   readonly "language-policy": {
-    /** In two letters, such as en. */
+    /** Two-letter codes, such as en. */
     readonly languages: readonly string[]
-    /** What of a longer text in a language that is not known? Refused unless told otherwise. */
+    /** Whether a longer text in an unrecognized language is denied; `deny` by default. */
     readonly unknown?: "deny" | "allow"
   }
-  /** The agent works on what is here. */
+  /** No network at all: the agent works with what is on the machine. */
   readonly "no-network": object
   /** Personal data is not sent or disclosed. */
   readonly "no-personal-data": {
-    /** Those that the rule is about; numbers that identify a person or an account unless given. */
+    /** The kinds that the rule is about; by default numbers that identify a person or an account. */
     readonly kinds?: readonly PersonalKind[]
   }
-  /** Nothing of production is dropped, truncated, deleted or torn down. */
+  /** No production data, file or infrastructure is dropped, truncated, deleted or torn down. */
   readonly "no-production-destruction": {
-    /** What of data and infrastructure whose environment nobody names? Refused unless told otherwise. */
+    /** Whether a call on data or infrastructure of an unstated environment is denied; `deny` by default. */
     readonly unmarked?: "deny" | "allow"
   }
-  /** Production is looked at and not changed. */
+  /** Production may be read, but not changed. */
   readonly "no-production-writes": object
-  /** No key, credential or password store is opened, and none of their values leaves. */
+  /** Keys, credentials and password stores are not opened, and their values do not leave the machine. */
   readonly "no-secrets": {
-    /** What is forbidden with them: reading and sending unless given. */
+    /** What is forbidden to do with secrets; reading and sending by default. */
     readonly deny?: readonly SecretAct[]
   }
-  /** These files and directories are left alone. */
+  /** These files and directories are protected. */
   readonly "protected-paths": {
     readonly paths: readonly string[]
-    /** `change` lets them be read, `delete` changed as well; `any` neither. The first unless given. */
+    /** `change` (the default) allows reading, `delete` allows reading and changing, `any` allows neither. */
     readonly access?: keyof typeof accesses
   }
-  /** The agent looks and changes nothing. */
+  /** The agent may read, but change nothing. */
   readonly "read-only": object
   /** What is changed or deployed stays in these regions. */
   readonly "region-standard": {
     readonly regions: readonly string[]
-    /** What of a deployment that names no region? Let through unless told otherwise. */
+    /** Whether a deployment that names no region is denied; `allow` by default. */
     readonly unnamed?: "deny" | "allow"
   }
-  /** Only these programs are run, each with its first words: `git status` does not cover `git push`. */
+  /** Only these programs are run, matched with their first words: `git status` does not cover `git push`. */
   readonly "shell-allow-list": { readonly commands: readonly string[] }
-  /** No purchase above a sum, alone or with what was spent before. */
+  /** No purchase above an amount, alone or together with earlier spending. */
   readonly "spend-limit": SpendLimit
-  /** People are reached on these ways, or in these rooms (`#general`), only. */
+  /** People are reached only through these media or chat rooms (`#general`). */
   readonly "allowed-media": { readonly media: readonly string[] }
-  /** Files are changed in these places only; everything may be read. */
+  /** Files are changed only in these places; everything may be read. */
   readonly "allowed-paths": { readonly paths: readonly string[] }
-  /** E-mail goes to these addresses and domains only. */
+  /** E-mail goes only to these addresses and domains. */
   readonly "allowed-recipients": { readonly recipients: readonly string[] }
-  /** A person is asked before any of these is done. */
+  /** A person is asked before any of these acts. */
   readonly "ask-before": {
     readonly acts: readonly AskableAct[]
-    /** Only where the call names one of these environments; everywhere unless given. */
+    /** Only for calls that name one of these environments; everywhere by default. */
     readonly environments?: readonly ("production" | "staging" | "development")[]
   }
-  /** These hosts are never reached. */
+  /** These hosts are never contacted. */
   readonly "blocked-hosts": { readonly hosts: readonly string[] }
-  /** Nothing that is sent is in one of these languages. */
+  /** Nothing is sent in one of these languages. */
   readonly "blocked-languages": { readonly languages: readonly string[] }
-  /** Nobody is reached on these ways or in these rooms. */
+  /** Nobody is reached through these media or chat rooms. */
   readonly "blocked-media": { readonly media: readonly string[] }
   /** E-mail never goes to these addresses and domains. */
   readonly "blocked-recipients": { readonly recipients: readonly string[] }
   /** Nothing is changed or deployed in these regions. */
   readonly "blocked-regions": { readonly regions: readonly string[] }
-  /** These tools and shell commands are never called. A command covers its uses with more words: flags count wherever they stand. */
+  /** These tools and shell commands are never called. A command also matches with further words; its flags match in any position. */
   readonly "blocked-tools": { readonly tools?: readonly string[]; readonly commands?: readonly string[] }
-  /** Production is not touched at all, not even to read. */
+  /** Production is not touched at all, not even read. */
   readonly "no-production-access": object
 }
 
 export type TemplateName = keyof TemplateParameters
 
-type Uses = { readonly [Name in TemplateName]: UseOptions & { readonly template: Name } & TemplateParameters[Name] }
+type UsesByTemplate = {
+  readonly [Name in TemplateName]: UseOptions & { readonly template: Name } & TemplateParameters[Name]
+}
 
-/** A rule by the name of its template, with its parameters. */
-export type TemplateUse = Uses[TemplateName]
+/** A use of a template: its name and its parameters. */
+export type TemplateUse = UsesByTemplate[TemplateName]
 
-/** A text of Cedar policies, with a name for messages or without, or a template by name with its parameters. */
+/** Cedar policies as text, with or without a name for messages; a use of a template; or tool declarations. */
 export type PolicyInput = string | { readonly name: string; readonly text: string } | TemplateUse | ToolDeclarations
 
-/** What tools do, and what becomes of those that nobody has declared, beside the policies: as a file of the policy directory has it. */
+/** Declares what tools do, and what happens to undeclared ones, as a file of the policy directory states it. */
 type ToolDeclarations = {
   readonly name?: string
   readonly tools: readonly ToolContract[]
   readonly undeclared?: Undeclared
-  /** `deny` lets through only what a policy permits. */
+  /** `deny` allows only what a policy permits. */
   readonly default?: "allow" | "deny"
 }
 
 export const isDeclarations = (input: unknown): input is ToolDeclarations =>
   typeof input === "object" && input !== null && "tools" in input && !("template" in input)
 
-/** How many policies there are, as people count them: each use of a template, and each policy of a text. */
+/** Counts policies as people do: each use of a template, and each policy in a text. */
 export const countPolicies = (inputs: readonly PolicyInput[]): number =>
   inputs.reduce((sum, input) => {
     if (isDeclarations(input)) return sum
@@ -139,8 +141,8 @@ export const countPolicies = (inputs: readonly PolicyInput[]): number =>
     return sum + (plain === undefined ? 1 : (plain.match(/\b(?:permit|forbid)\s*\(/g)?.length ?? 0))
   }, 0)
 
-/** What a use of a template says; `name` tells its matchers from those of others. */
-export function draftOf<Name extends TemplateName>(use: Uses[Name], name: string): PolicyDraft {
+/** Builds the draft for a use of a template; `name` keeps its matchers apart from those of other policies. */
+export function draftOfUse<Name extends TemplateName>(use: UsesByTemplate[Name], name: string): PolicyDraft {
   const { template } = use
   if (!Object.hasOwn(drafts, template))
     refuseOption("template", `one of ${templateNames.join(", ")}`, String(template).slice(0, 60))
@@ -149,16 +151,16 @@ export function draftOf<Name extends TemplateName>(use: Uses[Name], name: string
   return { ...draft, rule: fillWords(rule, named), instead: fillWords(instead, named) }
 }
 
-/** What each template says to whoever is refused, with names of parameters in braces. */
+/** The messages of each template for a denied call, with parameter names in braces. */
 const templateWords: Readonly<Record<TemplateName, Readonly<Record<"rule" | "instead", string>>>> = table.words
 
 const sends = `context.actions.containsAny(["send", "disclose"])`
 const mails = `context.actions.containsAny(["send", "disclose", "write", "execute", "other"])`
 
-/** A draft before it is put into words, with the parameters that its words name. */
-type Conditions = Omit<PolicyDraft, "rule" | "instead"> & { readonly named?: Parameters<typeof fillWords>[1] }
+/** A draft before its messages are filled in, with the parameters for them. */
+type UnnamedDraft = Omit<PolicyDraft, "rule" | "instead"> & { readonly named?: Parameters<typeof fillWords>[1] }
 
-/** The condition that a value of the call is outside or within a list, and the list. */
+/** Builds the condition that a value of the call is outside or within a list, and the matcher for the list. */
 const matching = (
   where: "outside" | "within",
   name: string,
@@ -170,11 +172,11 @@ const matching = (
   matchers: { [name]: { of, patterns } },
 })
 
-type Drafts = {
-  readonly [Name in TemplateName]: (parameters: TemplateParameters[Name], name: string) => Conditions
+type DraftList = {
+  readonly [Name in TemplateName]: (parameters: TemplateParameters[Name], name: string) => UnnamedDraft
 }
 
-const drafts: Drafts = {
+const drafts: DraftList = {
   "allowed-hosts": ({ hosts: given }, name) => {
     const hosts = requireTexts("hosts", given)
     const isOutside = `context.matches.contains("outside:${name}")`
@@ -186,8 +188,8 @@ const drafts: Drafts = {
     }
   },
   "channel-routing": ({ media: given, about: texts = table.reportPhrases }) => {
-    const { all: media, ways } = waysIn(given)
-    // A room is no medium: a rule about rooms says nothing of the ways to them.
+    const { all: media, ways } = splitMedia(given)
+    // Rooms are not media: a rule on rooms alone says nothing about the media that lead there.
     const by = ways.length === 0 ? "context.rooms" : "context.media"
     const words = requireTexts("about", texts)
     const about = `${words.slice(0, 3).join(", ")}${words.length > 3 ? " and the like" : ""}`
@@ -229,9 +231,9 @@ const drafts: Drafts = {
       when: [
         `${sends} && context.personal.containsAny(${set})`,
         `context.network && context.changes && context.personal.containsAny(${set})`,
-        // Where everybody reads it, an address or a telephone number identifies a person, too.
+        // In public, a phone number or e-mail address identifies a person too.
         `context.media.containsAny(["public", "social"]) && context.personal.containsAny(["phone", "email"])`,
-        // A home address with a phone number or e-mail address identifies a person to any reader.
+        // A home address together with a phone number or e-mail address identifies a person to any reader.
         `${sends} && context.personal.contains("address") && context.personal.containsAny(["phone", "email"])`,
       ],
     }
@@ -286,9 +288,9 @@ const drafts: Drafts = {
   },
   "spend-limit": spendLimit,
   "allowed-media": ({ media: given }) => {
-    const { all: media, ways, rooms } = waysIn(given)
+    const { all: media, ways, rooms } = splitMedia(given)
     const inRooms = `!context.rooms.isEmpty() && ${cedarSet(rooms)}.containsAll(context.rooms)`
-    const kept = [...(ways.length > 0 ? [reachesBy(ways)] : []), ...(rooms.length > 0 ? [inRooms] : [])]
+    const kept = [...(ways.length > 0 ? [onlyThroughMedia(ways)] : []), ...(rooms.length > 0 ? [inRooms] : [])]
     return { named: { media }, when: [`${sends} && !(${kept.map((one) => `(${one})`).join(" || ")})`] }
   },
   "allowed-paths": ({ paths: given }, name) => {
@@ -306,13 +308,13 @@ const drafts: Drafts = {
       environments === undefined
         ? ""
         : ` && context.environments.containsAny(${cedarSet(requireTexts("environments", environments))})`
-    const { when, matchers } = usesOf(
-      acts.flatMap((act) => signs[act].commands ?? []),
+    const { when, matchers } = commandConditions(
+      acts.flatMap((act) => actSigns[act].commands ?? []),
       name,
     )
     return {
       named: { acts },
-      when: [...acts.flatMap((act) => signs[act].when ?? []), ...when].map((sign) => `(${sign})${where}`),
+      when: [...acts.flatMap((act) => actSigns[act].when ?? []), ...when].map((sign) => `(${sign})${where}`),
       matchers,
       decision: "ask",
     }
@@ -328,7 +330,7 @@ const drafts: Drafts = {
     return { named: { languages }, when: [`${sends} && context.languages.containsAny(${cedarSet(languages)})`] }
   },
   "blocked-media": ({ media: given }) => {
-    const { all: media, ways, rooms } = waysIn(given)
+    const { all: media, ways, rooms } = splitMedia(given)
     const blocked = (kind: "media" | "rooms", some: readonly string[]): readonly string[] =>
       some.length === 0 ? [] : [`${sends} && context.${kind}.containsAny(${cedarSet(some)})`]
     return { named: { media }, when: [...blocked("media", ways), ...blocked("rooms", rooms)] }
@@ -344,7 +346,7 @@ const drafts: Drafts = {
   "blocked-tools": ({ tools = [], commands = [] }, name) => {
     const all = requireTexts("tools", [...tools, ...commands])
     const named = tools.map((tool) => cedarString(tool.trim().toLowerCase()))
-    const { when, matchers } = usesOf(commands, name)
+    const { when, matchers } = commandConditions(commands, name)
     const called = named.map((tool) => `context.tool == ${tool} || context.tool like ${tool.replace(/^"/, '"*__')}`)
     return { named: { all }, when: [...called, ...when], matchers }
   },
@@ -353,7 +355,7 @@ const drafts: Drafts = {
 
 export const templateNames: readonly TemplateName[] = entriesOf(drafts).map(([name]) => name)
 
-/** What stays on the machine uses no network. Not by another spelling, such as a number: who writes it so hides it. */
+/** Addresses of this machine need no network. Other spellings, such as a number, are not listed: they are used to hide the address. */
 const loopback: readonly string[] = ["localhost", "*.localhost", "127.0.0.1", "[::1]", "0.0.0.0"]
 
 const identifying: readonly PersonalKind[] = namesIn("ssn card iban passport national-id account birth-date health")
@@ -361,10 +363,10 @@ const identifying: readonly PersonalKind[] = namesIn("ssn card iban passport nat
 const languageCodes = (languages: readonly string[]): readonly string[] =>
   requireTexts("languages", languages).map((language) => language.toLowerCase().slice(0, 2))
 
-/** What may be forbidden with secrets, each as the rule says it and as calls show it. */
+/** What may be forbidden with secrets: the word for the rule, and the conditions on a call. */
 const secretActs = {
   read: { said: "read", when: ["!context.secretPaths.isEmpty()"] },
-  // What a tool reads is printed to the model; a command that has the value in it shows it to whoever sees the screen.
+  // Whatever a tool reads is shown to the model; a command that contains the value shows it on the screen.
   print: {
     said: "printed",
     when: ["!context.secretPaths.isEmpty()", `context.actions.contains("execute") && !context.secrets.isEmpty()`],
@@ -373,7 +375,7 @@ const secretActs = {
     said: "sent",
     when: [`${sends} && !context.secrets.isEmpty()`, "context.network && !context.secrets.isEmpty()"],
   },
-  // A file of secrets that git takes, or a value that is written into one that it will.
+  // A secret file in a git command, or a value written to a file that may be committed.
   commit: {
     said: "committed",
     when: [
@@ -392,32 +394,32 @@ const accesses = {
 
 type SpendLimit = {
   readonly amount: number
-  /** In three letters; USD unless given. */
+  /** Three-letter code; USD by default. */
   readonly currency?: string
-  /** What of a purchase that names no sum? Refused unless told otherwise. */
+  /** Whether a purchase that names no amount is denied; `deny` by default. */
   readonly unnamed?: "deny" | "allow"
-  /** Each purchase by itself, or all of a session, of an agent or of a tenant together. Those of a session unless given. */
-  readonly per?: keyof typeof limited
-  /** The limit begins anew at midnight UTC: for an agent or a tenant. */
+  /** Limit each purchase by itself, or the sum of a session, an agent or a tenant; the session by default. */
+  readonly per?: keyof typeof limitScopes
+  /** The sum starts again at midnight UTC; only for an agent or a tenant. */
   readonly every?: "day"
 }
 
-/** What a limit adds to the sum of a purchase, and how it says whose purchases it is about. */
-const limited = {
+/** For each scope of a limit: the earlier spending to add, and the words for it. */
+const limitScopes = {
   call: { spent: "", whose: "" },
   session: { spent: " + context.spent", whose: "" },
   agent: { spent: " + context.agentSpent", whose: " by one agent" },
   tenant: { spent: " + context.tenantSpent", whose: " in all sessions together" },
 } as const
 
-function spendLimit({ amount, currency = "USD", unnamed = "deny", per = "session", every }: SpendLimit): Conditions {
+function spendLimit({ amount, currency = "USD", unnamed = "deny", per = "session", every }: SpendLimit): UnnamedDraft {
   const minor = Math.round(requireAmount("amount", amount) * 100)
   const code = currency.toUpperCase()
-  if (!Object.hasOwn(limited, per)) refuseGiven("per", "call, session, agent or tenant (a day is every: day)", per)
+  if (!Object.hasOwn(limitScopes, per)) refuseGiven("per", "call, session, agent or tenant (a day is every: day)", per)
   if (every !== undefined && every !== "day") refuseGiven("every", "day", every)
   if (every === "day" && per !== "agent" && per !== "tenant")
     refuseGiven("per", "agent or tenant beside every: day", per)
-  const { spent, whose } = limited[per]
+  const { spent, whose } = limitScopes[per]
   const [today, days] = every === "day" ? ["Today", " in a day"] : ["", ""]
   const isPurchase = `context.actions.contains("purchase")`
   return {
@@ -431,14 +433,17 @@ function spendLimit({ amount, currency = "USD", unnamed = "deny", per = "session
   }
 }
 
-/** Media and rooms: a room has its sign before its name. */
-function waysIn(media: readonly string[]): Readonly<Record<"all" | "ways" | "rooms", readonly string[]>> {
+/** Splits the list into media and chat rooms, which start with `#`. */
+function splitMedia(media: readonly string[]): Readonly<Record<"all" | "ways" | "rooms", readonly string[]>> {
   const all = requireTexts("media", media).map((way) => way.toLowerCase())
   return { all, ways: all.filter((way) => !way.startsWith("#")), rooms: all.filter((way) => way.startsWith("#")) }
 }
 
-/** Does a call go by these ways alone? A kind has all its services; a service is of its kind, and has to be named. */
-function reachesBy(ways: readonly string[]): string {
+/**
+ * Builds the condition that a call uses only these media. A kind includes all its services; a service also belongs to its kind, and has to
+ * be named in the call.
+ */
+function onlyThroughMedia(ways: readonly string[]): string {
   const kinds = Object.keys(services).filter((kind) => services[kind]?.some((name) => ways.includes(name)))
   const named = [...ways, ...kinds, ...ways.flatMap((way) => services[way] ?? [])]
   const all = `${cedarSet([...new Set(named)])}.containsAll(context.media)`
@@ -449,7 +454,7 @@ function reachesBy(ways: readonly string[]): string {
 
 const inProduction = `context.environments.contains("production")`
 
-/** Files that have production in their name or text are files: nothing is reached by reading, searching or editing them. */
+/** A file with "production" in its name or text is only a file: reading, searching or editing it does not touch production. */
 const onlyLocalFiles = [
   "!context.network",
   "context.sqlVerbs.isEmpty()",
@@ -458,14 +463,14 @@ const onlyLocalFiles = [
   "(!context.paths.isEmpty() || !context.commands.isEmpty())",
 ].join(" && ")
 
-/** Uses of shell commands, if there are any. */
-const usesOf = (commands: readonly string[], name: string): ReturnType<typeof matching> =>
+/** Builds the conditions for uses of shell commands; none if the list is empty. */
+const commandConditions = (commands: readonly string[], name: string): ReturnType<typeof matching> =>
   commands.length === 0 ? { when: [], matchers: {} } : matching("within", name, "commandUses", commands)
 
-/** What an act is in a call that a person can be asked about: in Cedar, as uses of shell commands, or both. */
-const signs: Readonly<Record<AskableAct, { readonly when?: string; readonly commands?: readonly string[] }>> =
+/** How each act that needs approval is recognized in a call: by a Cedar condition, by shell commands, or both. */
+const actSigns: Readonly<Record<AskableAct, { readonly when?: string; readonly commands?: readonly string[] }>> =
   table.acts
-/** The acts of the table, written out for whoever reads the types of the package. */
+/** The keys of the table, written out so that the package's types list them. */
 type AskableAct =
   | "call"
   | "cancel"
@@ -487,4 +492,4 @@ type AskableAct =
   | "restart"
   | "run"
   | "send"
-const askableActs = entriesOf(signs).map(([act]) => act)
+const askableActs = entriesOf(actSigns).map(([act]) => act)

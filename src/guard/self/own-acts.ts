@@ -5,15 +5,15 @@ import { anyWord } from "../facts/words.ts"
 import type { OwnCommand } from "./own-commands.ts"
 import type { OwnProcess } from "./own-process.ts"
 
-/** What commands do to the process itself, to its admin API and with its program. Each is the end of a sentence: `would …`. */
+/** Returns what commands do to the gateway's process, admin API or program, as the end of a sentence: `would …`. */
 export function actsOn(commands: readonly OwnCommand[], own: OwnProcess): string | undefined {
   for (const command of commands) {
     const act =
       endsProcess(command, commands, own) ??
       stopsService(command) ??
       debugs(command, own) ??
-      speaksToPort(command, own) ??
-      shutsOff(command, own) ??
+      connectsToPort(command, own) ??
+      blocksPort(command, own) ??
       runsProgram(command, own) ??
       showsEnvironment(command, own)
     if (act !== undefined) return act
@@ -25,7 +25,7 @@ const ending = "end or signal its process"
 
 const isNumber = (word: string, number: number | undefined): boolean => number !== undefined && word === String(number)
 
-/** Does a pattern that selects processes select this one? One that is no regular expression counts as a text. */
+/** True if a pattern that selects processes selects this one. An invalid regular expression is searched as plain text. */
 function selects(pattern: string, texts: readonly string[], exact = false): boolean {
   if (pattern === "" || pattern.includes(unknownPart)) return false
   try {
@@ -36,7 +36,7 @@ function selects(pattern: string, texts: readonly string[], exact = false): bool
   }
 }
 
-/** A switch of Windows: `/PID`. */
+/** True for a word that is not a Windows switch such as `/PID`. */
 const isNoSwitch = (word: string): boolean => !word.startsWith("/")
 
 const killers = /^(?:kill|skill|snice|taskkill|stop-process|spps|tskill)$/
@@ -58,7 +58,7 @@ function endsProcess(command: OwnCommand, all: readonly OwnCommand[], own: OwnPr
   return undefined
 }
 
-/** `kill` with our number, with everybody's, or with numbers that another command finds, if that finds ours. */
+/** True for `kill` with our process id, with -1 for all, or with ids printed by a command that finds ours. */
 function kills({ name, words, around }: OwnCommand, all: readonly OwnCommand[], own: OwnProcess): boolean {
   const signals = words.filter((word) => /^-(?:0|s|n|l|L)$|^--(?:signal|list)/.test(word))
   if (name === "kill" && words.includes("-0")) return false
@@ -89,7 +89,7 @@ function selectsByName({ name, words }: Pick<OwnCommand, "name" | "words">, own:
   return patterns.some((pattern) => selects(pattern, texts, isExact && !isFull))
 }
 
-/** Does a command print our number, whatever it is that asks for it? */
+/** True if a command may print our process id. */
 function findsProcess({ name, words }: OwnCommand, own: OwnProcess): boolean {
   const isOurs = (pattern: string): boolean => selects(pattern, [own.commandLine, ...own.names])
   if (byName.test(name)) return selectsByName({ name: name === "pidof" ? "killall" : name, words }, own)
@@ -110,7 +110,7 @@ const managers =
 const stops =
   /^(?:stop|kill|restart|reload|disable|mask|rm|remove|delete|del|down|unload|bootout|pause|scale|uninstall|reload-or-restart|try-restart|terminate|rollout)$/
 
-/** A service, a container or a deployment of our name is stopped. */
+/** Finds commands that stop a service, container or deployment of our name. */
 function stopsService({ name, words }: OwnCommand): string | undefined {
   if (!managers.test(name)) return undefined
   if (name === "systemctl" && anyWord(words, /^(?:poweroff|reboot|halt|kexec)$/))
@@ -131,24 +131,26 @@ function debugs({ name, words }: OwnCommand, own: OwnProcess): string | undefine
 
 const rawClients = /^(?:nc|ncat|netcat|telnet|socat|openssl)$/
 
-function speaksToPort({ name, words }: OwnCommand, own: OwnProcess): string | undefined {
+function connectsToPort({ name, words }: OwnCommand, own: OwnProcess): string | undefined {
   const port = own.port()
   if (!rawClients.test(name) || port === undefined || anyWord(words, /^-\w*z/)) return undefined
   return words.some((word) => new RegExp(`(?:^|[:/])${port}$`).test(word)) ? "speak to its port by hand" : undefined
 }
 
-/** A rule of a firewall that names our port. */
-function shutsOff({ name, words }: OwnCommand, own: OwnProcess): string | undefined {
+/** A firewall rule that names our port. */
+function blocksPort({ name, words }: OwnCommand, own: OwnProcess): string | undefined {
   if (!/^(?:iptables|ip6tables|nft|ufw|firewall-cmd|pfctl|netsh|tc)$/.test(name)) return undefined
   return words.some((word) => word.split(/\D+/).some((number) => isNumber(number, own.port())))
     ? "shut off its port"
     : undefined
 }
 
-/** What of its own program changes or tells what it holds. */
-const ownCommands = /^(?:pin|unpin|keys|sessions|memory)$/
+/** Subcommands of the gateway's program that change or show what it stores. */
+const operatorCommands = /^(?:pin|unpin|keys|sessions|memory)$/
 
-/** Its own program: commands that give rules, trust keys, and read or delete what it stores are the operator's. */
+/**
+ * Finds uses of the gateway's own program that only the operator may run: setting rules, trusting keys, reading or deleting stored data.
+ */
 function runsProgram({ name, words }: OwnCommand, own: OwnProcess): string | undefined {
   const isNode = /^(?:node|nodejs|bun|deno|tsx)$/.test(name)
   const at = words.findIndex((word) => !word.startsWith("-") && word !== "run")
@@ -162,10 +164,10 @@ function runsProgram({ name, words }: OwnCommand, own: OwnProcess): string | und
   const [verb = "", part = ""] = words.slice(from).filter((word) => !word.startsWith("-"))
   if (isThroughNpm && !anyWord(words.slice(0, from), /^(?:exec|x|dlx|run)$/)) return undefined
   const isPolicy = verb === "policy" && part !== "check"
-  return ownCommands.test(verb) || isPolicy ? `run the operator's command "holdfast ${verb}"` : undefined
+  return operatorCommands.test(verb) || isPolicy ? `run the operator's command "holdfast ${verb}"` : undefined
 }
 
-/** All variables at once show a token that is one of them; so does the list of processes where it is asked for them. */
+/** Finds commands that print all environment variables, which include a token; `ps` can print them too. */
 function showsEnvironment({ name, words }: OwnCommand, own: OwnProcess): string | undefined {
   const named = words.some((word) => own.secretNames.some((secret) => new RegExp(`\\b${secret}\\b`).test(word)))
   if (named && /^(?:printenv|env|export|set|declare|unset|[ef]?grep|rg|awk|sed|compgen)$/.test(name))
@@ -185,7 +187,7 @@ const urls = /https?:\/\/[^\s"'`<>()|;]+/gi
 
 const local = /^(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f.*\]|host\.docker\.internal|.*\.localhost)$/
 
-/** Does a text call the admin API: by its address, or as port and path apart from one another? */
+/** True if a text calls the admin API, by its URL, or by its port and path in separate places. */
 export function callsAdmin(text: string, own: OwnProcess): boolean {
   const port = own.port()
   if (port === undefined) return false
@@ -201,7 +203,7 @@ export function callsAdmin(text: string, own: OwnProcess): boolean {
   )
 }
 
-/** Does a program in another language name our number beside a word for ending, or select us by name? */
+/** True if a program in another language names our process id together with a word for ending, or selects us by name. */
 export function codeEnds(text: string, own: OwnProcess): boolean {
   if (!/kill|terminate|signal|SIG[A-Z]{3,}/i.test(text)) return false
   if (new RegExp(`(?<![\\w.])${own.pid}(?![\\w.])`).test(text)) return true

@@ -2,46 +2,46 @@ import { createPerObject } from "../../message/recall.ts"
 import { asPattern, unknownPart } from "../facts/shell-words.ts"
 import { globMatches } from "../facts/words.ts"
 
-/** A file or folder that the gateway rests on. */
+/** A file or folder that belongs to the gateway. */
 export type OwnFile = {
   /** Absolute. */
   readonly path: string
-  /** What it is, in words that end a sentence: `its data`. */
+  /** A description that ends a sentence: `its data`. */
   readonly what: string
-  /** All that is below it counts as well. */
+  /** True if everything below it counts as well. */
   readonly isFolder?: boolean
-  /** It may be read, and not changed. */
+  /** True if it may be read, but not changed. */
   readonly isReadable?: boolean
-  /** It is not there yet: only its very name means it, and no pattern. */
+  /** True if it does not exist yet: only its exact name refers to it, not a glob. */
   readonly isAbsent?: boolean
 }
 
 /** What a running gateway knows of itself. */
 export type OwnProcess = {
-  /** The working folder, from which agents that run beside it mostly start, and the home folder. */
+  /** The working folder, in which agents beside it usually start, and the home folder. */
   readonly folder: string
   readonly home: string
-  /** Variables that name a folder in which ours are. */
+  /** Environment variables that name a folder with our files. */
   readonly variables?: Readonly<Record<string, string>>
   readonly pid: number
-  /** As process lists show it, and the names that the program itself goes by. */
+  /** The command line as process lists show it, and the names of the program. */
   readonly commandLine: string
   readonly names: readonly string[]
   /** Known once it listens. */
   readonly port: () => number | undefined
-  /** Names and addresses by which it is reached, beside those of this machine. */
+  /** Names and addresses that reach it, beside those of this machine. */
   readonly hosts: readonly string[]
   readonly files: readonly OwnFile[]
-  /** Names of what lies in one of the folders among them just now. */
+  /** Returns the names of what is in one of its folders now. */
   readonly namesBelow: (folder: OwnFile) => readonly string[]
-  /** Values that no call has any business to carry: the admin token, a store's address. */
+  /** Values that no call may contain: the admin token, a store's address. */
   readonly secrets: readonly string[]
-  /** Environment variables that hold such values; `isSet` tells whether one of them is set in this very process. */
+  /** Environment variables that hold such values, and whether one of them is set in this process. */
   readonly secretNames: readonly string[]
   readonly isSecretSet: boolean
 }
 
-/** How a word of a call stands to what is ours: it names it, or a folder that holds it. */
+/** How a word of a call relates to our files: it names one, or a folder that contains one. */
 export type Touch = { readonly relation: "own" | "holds"; readonly file: OwnFile }
 
 /** Folders of this name are ours wherever they are. */
@@ -50,7 +50,7 @@ const anyUsualFolder: OwnFile = { path: usualFolder, what: "its folder .holdfast
 
 const isRooted = (path: string): boolean => /^(?:\/|[a-z]:\/)/i.test(path)
 
-/** Names of a path from the root on, ways up followed; in small letters, for there are disks that know no others. */
+/** Splits a path into names from the root, resolves "..", and lowercases them because some disks ignore case. */
 export function namesOf(path: string): readonly string[] {
   const names: string[] = []
   for (const name of path.toLowerCase().split("/")) {
@@ -61,10 +61,10 @@ export function namesOf(path: string): readonly string[] {
   return names
 }
 
-/** The names of a path of ours: they are asked for every word of every call. */
-const ownNames = createPerObject(({ path }: OwnFile) => namesOf(path))
+/** The names of one of our paths. Cached, because every word of every call is compared with them. */
+const namesOfFile = createPerObject(({ path }: OwnFile) => namesOf(path))
 
-/** Where a variable leads that is not set, as most programs take it. */
+/** The default of an unset variable, as most programs take it. */
 function usualValue(name: string, home: string): string | undefined {
   const below: Readonly<Record<string, string>> = {
     XDG_DATA_HOME: ".local/share",
@@ -76,7 +76,7 @@ function usualValue(name: string, home: string): string | undefined {
   return folder === undefined ? undefined : `${home}/${folder}`
 }
 
-/** A word as an absolute path from a folder; of a link into another process's view of the disk, where it leads. */
+/** Makes a word an absolute path. A link in `/proc` to the folder or root of a process is resolved. */
 export function absolutePath(
   word: string,
   base: string,
@@ -104,7 +104,10 @@ export function absolutePath(
 
 const hasGlob = (name: string): boolean => /[*?[]/.test(name)
 
-/** Does one name of a pattern stand for a name? As in a shell, a star at the beginning stands for no dot; of an unknown name nothing is said. */
+/**
+ * True if one component of a glob matches a name. As in a shell, a leading star does not match a dot. An unknown component matches
+ * nothing.
+ */
 function nameMatches(written: string, name: string): boolean {
   if (asPattern(written) === "*" && written !== "*") return false
   const pattern = asPattern(written)
@@ -115,7 +118,7 @@ function nameMatches(written: string, name: string): boolean {
 
 type Place = "same" | "above" | "below" | "elsewhere"
 
-/** Where a path, which may be a pattern, is as seen from one of ours. */
+/** Compares a path, which may be a glob, with one of ours. */
 function placeOf(pattern: readonly string[], own: readonly string[]): Place {
   for (const [at, name] of own.entries()) {
     const wanted = pattern[at]
@@ -134,49 +137,49 @@ function isUsualFolder(written: string): boolean {
   return name === usualFolder || (hasGlob(name) && /^\.(?:h|\[)/.test(name) && globMatches(name, usualFolder))
 }
 
-/** Of a path that begins nobody knows where: the file of ours whose name it ends with. */
-function endsLike(word: string, { files }: OwnProcess): OwnFile | undefined {
+/** For a path with an unknown beginning, returns the file of ours that has its last name. */
+function fileWithSameEnd(word: string, { files }: OwnProcess): OwnFile | undefined {
   if (!word.startsWith(unknownPart)) return undefined
   const last = word.slice(word.lastIndexOf("/") + 1).toLowerCase()
   return files.find(({ path }) => last.length > 5 && path.toLowerCase().endsWith(`/${last}`))
 }
 
-/** How a word stands to the files of a process, if it is the path of one, or of a folder that holds one. */
+/** Returns how a word relates to the files of a process, if it is the path of one or of a folder that contains one. */
 export function touchOf(word: string, base: string, own: OwnProcess): Touch | undefined {
   if (word === "" || word.length > 4_096 || word.includes("\n")) return undefined
   if (word.toLowerCase().split(/[\\/]/).some(isUsualFolder)) return { relation: "own", file: anyUsualFolder }
-  const named = endsLike(word, own)
+  const named = fileWithSameEnd(word, own)
   if (named !== undefined) return { relation: "own", file: named }
   const names = namesOf(absolutePath(word, base, own))
   let holds: OwnFile | undefined
   for (const file of own.files) {
-    const place = file.isAbsent === true && names.some(hasGlob) ? "elsewhere" : placeOf(names, ownNames(file))
+    const place = file.isAbsent === true && names.some(hasGlob) ? "elsewhere" : placeOf(names, namesOfFile(file))
     if (place === "same" || (place === "below" && file.isFolder === true)) return { relation: "own", file }
     if (place === "above" && file.isReadable !== true && file.isAbsent !== true) holds ??= file
   }
   return holds === undefined ? processTouch(names, own) : { relation: "holds", file: holds }
 }
 
-/** What `/proc` shows of a process beside its name and its state. */
-const shownOfProcess = /^(?:environ|mem|maps|fd|root|cwd|auxv|pagemap|syscall|stack|task|map_files)$/
+/** Entries of `/proc/<pid>` that expose or change a process. */
+const exposedEntries = /^(?:environ|mem|maps|fd|root|cwd|auxv|pagemap|syscall|stack|task|map_files)$/
 
 function processTouch(names: readonly string[], { pid, port, isSecretSet }: OwnProcess): Touch | undefined {
   const [first = "", second = "", third = ""] = names
   if (first === "dev" && second === "tcp" && names.at(-1) === String(port() ?? ""))
     return { relation: "own", file: { path: names.join("/"), what: "its port" } }
-  if (first !== "proc" || !shownOfProcess.test(third)) return undefined
+  if (first !== "proc" || !exposedEntries.test(third)) return undefined
   const asked = asPattern(second)
   const isOurs = hasGlob(asked) ? globMatches(asked, String(pid)) : asked === String(pid)
   const isShared = isSecretSet && /^(?:self|thread-self|\d+)$/.test(second) && third === "environ"
   return isOurs || isShared ? { relation: "own", file: { path: names.join("/"), what: "its process" } } : undefined
 }
 
-/** Signs of which names of files are made, and of patterns for them. */
+/** Characters of file names and globs. */
 const pathRun = /[\w.~$%{}*?[\]@\\/:+-]+/g
 
 /**
- * The first thing of ours that a text names, whatever the text is. For programs in other languages, which are not read: names that are put
- * together from several texts are joined first.
+ * Returns the first of our files that a text names. For programs in other languages, which are not parsed: adjacent string literals are
+ * joined first.
  */
 export function touchInText(text: string, base: string, own: OwnProcess): Touch | undefined {
   const joined = text.replace(/(["'`])\s*(?:\+|\.|,|\|\|)?\s*\1/g, "").slice(0, 200_000)

@@ -24,14 +24,15 @@ import words from "./self-words.json" with { type: "json" }
 export const selfProtectionId = "holdfast:self-protection"
 
 /**
- * The built-in policy: an agent may not read or change the gateway that guards it, nor end it. It is no policy of a file, so none can take
- * it away. What a call would do is told in one sentence; of what cannot be read, only that it names something of ours.
+ * The built-in policy: an agent may not read, change or end the gateway that guards it. It is not read from a file, so it cannot be
+ * removed. The verdict says in one sentence what the call would do; for arguments that cannot be parsed, only which of our names they
+ * contain.
  */
 export function createSelfProtection(own: OwnProcess): Guard {
   return {
     policies: [],
     judge: judgeOf(function* (call) {
-      const deed = yield* deedOf(call, own)
+      const deed = yield* findingIn(call, own)
       return verdictOf(call, deed === undefined ? [] : [reasonFor(deed)])
     }),
   }
@@ -45,7 +46,7 @@ const reasonFor = (deed: string): VerdictReason => ({
   facts: {},
 })
 
-/** The facts of a call are worked out only if somebody asks for them. */
+/** The facts of a call are computed only when they are read. */
 function verdictOf(call: ToolCall, reasons: readonly VerdictReason[]): Verdict {
   let facts: CallFacts | undefined
   return {
@@ -59,29 +60,29 @@ function verdictOf(call: ToolCall, reasons: readonly VerdictReason[]): Verdict {
   }
 }
 
-const touching = ({ file }: Touch): string =>
+const touchSentence = ({ file }: Touch): string =>
   `read or change ${file.what}${file.path.includes("/") ? ` (${file.path})` : ""}`
 
-/** What a call would do to what is ours, if anything. Never throws: what could not be read in full is looked through for our names. */
-function* deedOf(call: ToolCall, own: OwnProcess): Steps<string | undefined> {
+/** Returns what a call would do to the gateway, if anything. Never throws: what cannot be parsed in full is searched for our names. */
+function* findingIn(call: ToolCall, own: OwnProcess): Steps<string | undefined> {
   try {
     const { leaves, marks } = leavesOf(call.input)
     yield
-    const deed = leavesDeed(String(call.tool), [...leaves, ...listLeaves(call.input)], own)
+    const deed = findingInLeaves(String(call.tool), [...leaves, ...listLeaves(call.input)], own)
     if (deed !== undefined) return deed
-    return unreadMarks.some((mark) => marks.has(mark)) ? unreadDeed(call.input, own) : undefined
+    return unreadMarks.some((mark) => marks.has(mark)) ? unparsedFinding(call.input, own) : undefined
   } catch {
-    return unreadDeed(call.input, own)
+    return unparsedFinding(call.input, own)
   }
 }
 
-/** More is not looked through for names; no tool takes as much. */
+/** Maximum length of unparsed arguments in characters; no tool takes as much. */
 const maxUnread = 20_000_000
 
-function unreadDeed(input: unknown, own: OwnProcess): string | undefined {
+function unparsedFinding(input: unknown, own: OwnProcess): string | undefined {
   const text = typeof input === "string" ? input : (JSON.stringify(input) ?? "")
   if (text.length > maxUnread) return "do more than can be read"
-  // A name that is a word of its own says more with the folder that it stands in.
+  // A name of plain letters is too common, so it is searched only together with its folder.
   const names = [
     ".holdfast",
     ...own.files.map(({ path }) => path.slice(path.lastIndexOf("/") + 1)).filter((name) => /[^a-z]/i.test(name)),
@@ -91,7 +92,10 @@ function unreadDeed(input: unknown, own: OwnProcess): string | undefined {
   return named === undefined ? undefined : `name ${named} in arguments that cannot be read in full`
 }
 
-/** Lists of words at the top of a call, each as one command: a tool that runs programs takes them so, whatever it calls them. */
+/**
+ * Lists of strings at the top level of a call, each as one command: tools that run programs take their arguments so, in a field of any
+ * name.
+ */
 function listLeaves(input: unknown): readonly Leaf[] {
   if (typeof input !== "object" || input === null) return []
   return Object.entries(input).flatMap(([key, list]) => {
@@ -113,17 +117,17 @@ const globTools = /^(?:glob|find|list|files|ls)$/
 const runners = new RegExp(`^${anyOf(words.runners)}$`)
 const searchTools =
   /^(?:search|grep|rg|web|google|websearch|lookup|query|ask|browse|memory|think|todo|task|agent|message|plan)$/
-const ofFolders =
+const folderTools =
   /^(?:delete|remove|rm|rmdir|move|mv|rename|trash|unlink|wipe|clean|chmod|chown|archive|zip|compress|copy|cp|link|symlink|upload)$/
 const changers =
   /^(?:write|edit|create|update|delete|remove|rm|move|mv|rename|patch|replace|insert|append|save|put|overwrite|truncate|chmod|modify|set|multiedit|str)$/
-/** Fields whose values are words for people, for a search or for a file, and no names of files. */
+/** Fields whose values are prose, search terms or file content, not file names. */
 const proseFields = new RegExp(`^${anyOf(words.proseFields)}$`)
 const scriptFile = /\.(?:sh|bash|zsh|fish|command|ps1|bat|cmd)$|(?:^|\/)(?:makefile|justfile|dockerfile|crontab)$/i
 const folderFields = /^(?:cwd|workdir|working_dir|working_directory|work_dir|root|base_dir|dir|directory|folder)$/
 
-/** What a tool does, as its name says, and where. */
-function settingOf(words: readonly string[], texts: readonly Leaf[], own: OwnProcess) {
+/** Classifies a tool by the words of its name, and finds the folder it works in. */
+function classifyTool(words: readonly string[], texts: readonly Leaf[], own: OwnProcess) {
   const folder = texts.find(({ field }) => folderFields.test(field))?.text
   const runs = anyWord(words, runners)
   return {
@@ -131,30 +135,30 @@ function settingOf(words: readonly string[], texts: readonly Leaf[], own: OwnPro
     base: folder === undefined || /[*$\n]/.test(folder) ? own.folder : absolutePath(folder, own.folder, own),
     runs,
     searches: !runs && anyWord(words, searchTools),
-    takesFolders: anyWord(words, ofFolders),
+    takesFolders: anyWord(words, folderTools),
     searchesFiles: anyWord(words, /^(?:grep|rg|search)$/),
     changes: anyWord(words, changers),
-    /** It may run programs in other languages; a pattern of it stands for files. */
+    /** It may run programs in other languages. */
     runsCode: anyWord(words, codeTools),
     lists: anyWord(words, globTools) && !anyWord(words, /^(?:grep|content)$/),
     writesScript: texts.some(({ role, text }) => role === "path" && scriptFile.test(text.trim())),
   }
 }
 
-type Setting = Readonly<ReturnType<typeof settingOf>>
+type ToolClass = Readonly<ReturnType<typeof classifyTool>>
 
-function leavesDeed(tool: string, leaves: readonly Leaf[], own: OwnProcess): string | undefined {
+function findingInLeaves(tool: string, leaves: readonly Leaf[], own: OwnProcess): string | undefined {
   const words = wordsOf(tool)
   const texts = leaves.filter(({ value }) => typeof value === "string")
   const isOurs = ({ text }: Leaf): boolean =>
     text.trim() === String(own.pid) || /^holdfast(?:\.service)?$/i.test(text.trim())
   if (anyWord(words, endTools) && leaves.some(isOurs)) return "end or signal its process"
-  const setting = settingOf(words, texts, own)
-  return firstDeed(texts, (leaf) => leafDeed(leaf, setting))
+  const setting = classifyTool(words, texts, own)
+  return firstFinding(texts, (leaf) => findingInLeaf(leaf, setting))
 }
 
-/** The first deed of several things, if one of them is one. */
-function firstDeed<One>(all: readonly One[], deedOf: (one: One) => string | undefined): string | undefined {
+/** Returns the first finding among several items. */
+function firstFinding<One>(all: readonly One[], deedOf: (one: One) => string | undefined): string | undefined {
   for (const one of all) {
     const deed = deedOf(one)
     if (deed !== undefined) return deed
@@ -162,84 +166,89 @@ function firstDeed<One>(all: readonly One[], deedOf: (one: One) => string | unde
   return undefined
 }
 
-function leafDeed(leaf: Leaf, setting: Setting): string | undefined {
+function findingInLeaf(leaf: Leaf, setting: ToolClass): string | undefined {
   const { text, role, keys, field } = leaf
   const { own, base, runs } = setting
   if (own.secrets.some((secret) => text.includes(secret))) return "use its token or the address of its store"
   const patched = foundIn(text, patchHeader).map((path) => path.replace(/\t.*$/, "").trim())
   if (patched.length > 0) {
-    const deed = firstDeed(patched, (path) => pathDeed(path.split(" b/")[0] ?? path, { ...setting, changes: true }))
+    const deed = firstFinding(patched, (path) =>
+      findingInPath(path.split(" b/")[0] ?? path, { ...setting, changes: true }),
+    )
     if (deed !== undefined || !runs || /^\s*\*\*\* Begin Patch/.test(text)) return deed
   }
   const isProgram = role === "command" || role === "code" || keys.length === 0
-  if (isProgram || (runs && role !== "path" && role !== "url")) return programDeed(text, setting, role === "code")
+  if (isProgram || (runs && role !== "path" && role !== "url")) return findingInProgram(text, setting, role === "code")
   if (role === "url" || /^\s*https?:\/\//i.test(text)) return callsAdmin(text, own) ? "call its admin API" : undefined
   const isPattern = setting.lists && field === "pattern"
   if (!isPattern && role !== "path" && (role === "body" || role === "subject" || proseFields.test(field))) {
-    if (setting.writesScript || /^#!/.test(text)) return programDeed(text, setting, false)
+    if (setting.writesScript || /^#!/.test(text)) return findingInProgram(text, setting, false)
     if (/\b(?:attach|readfile|writefile|load_extension|copy|vacuum into)\b/i.test(text) && role === "sql")
-      return textDeed(text, base, own)
+      return findingInText(text, base, own)
     return undefined
   }
   if (setting.searches && role !== "path" && !/^(?:glob|include|path)/.test(field)) return undefined
-  if (/\s/.test(text.trim()) && role !== "path") return textDeed(text, base, own)
-  return firstDeed(text.split("\n"), (line) => pathDeed(line.trim(), setting))
+  if (/\s/.test(text.trim()) && role !== "path") return findingInText(text, base, own)
+  return firstFinding(text.split("\n"), (line) => findingInPath(line.trim(), setting))
 }
 
-/** Is a folder another one, or above it? */
+/** True if a folder is the other one or above it. */
 function isAbove(folder: string, other: string): boolean {
   const [above, below] = [namesOf(folder), namesOf(other)]
   return above.every((name, at) => name === below[at])
 }
 
-function pathDeed(path: string, { own, base, takesFolders, changes, searchesFiles }: Setting): string | undefined {
+function findingInPath(
+  path: string,
+  { own, base, takesFolders, changes, searchesFiles }: ToolClass,
+): string | undefined {
   for (const from of base === own.folder ? [base] : [base, own.folder]) {
     const touch = touchOf(path, from, own)
     if (touch === undefined || (touch.file.isReadable === true && !changes)) continue
-    // A search prints what it finds below a folder; the one that the agent works in is its own.
+    // A search prints what it finds below a folder; the agent's own working folder is allowed.
     const isSearched = searchesFiles && !isAbove(absolutePath(path, from, own), own.folder)
-    if (touch.relation === "own" || takesFolders || isSearched) return touching(touch)
+    if (touch.relation === "own" || takesFolders || isSearched) return touchSentence(touch)
   }
   return undefined
 }
 
-function textDeed(text: string, base: string, own: OwnProcess): string | undefined {
+function findingInText(text: string, base: string, own: OwnProcess): string | undefined {
   const touch = touchInText(text, base, own)
-  return touch === undefined || touch.file.isReadable === true ? undefined : touching(touch)
+  return touch === undefined || touch.file.isReadable === true ? undefined : touchSentence(touch)
 }
 
 // Programs
 
-function programDeed(text: string, setting: Setting, isCode: boolean): string | undefined {
+function findingInProgram(text: string, setting: ToolClass, isCode: boolean): string | undefined {
   const { own, base } = setting
   if (callsAdmin(text, own)) return "call its admin API"
-  // A path of Windows: a shell's reader takes its signs for something else.
+  // Windows paths: the shell parser would read the backslashes as escapes.
   if (/\.\\+\.holdfast\b|\.holdfast\\+\w/i.test(text)) return "read or change its folder .holdfast"
   const named = own.secretNames.find((name) =>
     new RegExp(`\\$\\{?${name}\\b|(?:environ|env|getenv)\\W{1,3}${name}\\b`).test(text),
   )
   if (named !== undefined) return "read the variable that holds its token"
   const script = readCommands(text, base, own)
-  const deed = isCode ? undefined : scriptDeed(script, own)
+  const deed = isCode ? undefined : findingInScript(script, own)
   const programs = isCode || setting.runsCode ? [{ text, base }, ...script.code] : script.code
   return (
     deed ??
-    firstDeed(programs, (program) => codeDeed(program.text, program.base, own)) ??
-    (script.tooMany ? unreadDeed(text, own) : undefined)
+    firstFinding(programs, (program) => findingInCode(program.text, program.base, own)) ??
+    (script.tooMany ? unparsedFinding(text, own) : undefined)
   )
 }
 
-const scriptDeed = ({ commands }: OwnScript, own: OwnProcess): string | undefined =>
-  firstDeed(commands, (command) => commandDeed(command, commands, own)) ?? actsOn(commands, own)
+const findingInScript = ({ commands }: OwnScript, own: OwnProcess): string | undefined =>
+  firstFinding(commands, (command) => findingInCommand(command, commands, own)) ?? actsOn(commands, own)
 
-/** Commands that tell of files no more than their names and sizes. */
+/** Commands that show only names and sizes of files. */
 const listers = /^(?:ls|du|wc|stat|file|tree|dir|basename|dirname|realpath|readlink)$/
 
-/** Commands that change the files that they name. */
+/** Commands that change the files they name. */
 const writers =
   /^(?:rm|mv|cp|tee|truncate|ln|chmod|chown|dd|install|patch|rsync|unlink|shred|sponge|touch|ed|ex|vi|vim|nano|rimraf|del)$/
 
-function commandDeed(command: OwnCommand, all: readonly OwnCommand[], own: OwnProcess): string | undefined {
+function findingInCommand(command: OwnCommand, all: readonly OwnCommand[], own: OwnProcess): string | undefined {
   const { base, name } = command
   const { words, leftOut } = fileWords(command)
   const changes = writers.test(name) || (/^(?:sed|perl)$/.test(name) && anyWord(command.words, /^-\w*i/))
@@ -248,27 +257,29 @@ function commandDeed(command: OwnCommand, all: readonly OwnCommand[], own: OwnPr
       .flatMap((word) => pathsIn(word))
       .flatMap((path) => touchOf(path, base, own) ?? [])
   const written = touchesOf(command.writesTo).find(({ relation }) => relation === "own")
-  if (written !== undefined) return touching(written)
+  if (written !== undefined) return touchSentence(written)
   const named = touchesOf([...words, ...command.readsFrom]).find(
     ({ relation, file }) => relation === "own" && (file.isReadable !== true || changes),
   )
-  if (named !== undefined) return touching(named)
+  if (named !== undefined) return touchSentence(named)
   if (touchesOf(leftOut).some(({ relation }) => relation === "own")) return undefined
   const whole =
-    name === "find" ? foundFolders(command, all, own) : wholeFolders(command, [...words, ...fedFolders(command, all)])
+    name === "find"
+      ? foundFolders(command, all, own)
+      : wholeFolders(command, [...words, ...listedFolders(command, all)])
   const searched = isRecursiveSearch(command)
     ? words.filter((word) => !word.startsWith("-") && !isAbove(absolutePath(word, base, own), own.folder))
     : []
   const held = touchesOf([...whole, ...searched]).find(({ relation }) => relation === "holds")
-  return held === undefined ? undefined : touching(held)
+  return held === undefined ? undefined : touchSentence(held)
 }
 
 const isRecursiveSearch = ({ name, words }: OwnCommand): boolean =>
   /^(?:rg|ag|ack)$/.test(name) ||
   (/^[efz]?grep$/.test(name) && anyWord(words, /^-\w*[rR]|^--(?:dereference-)?recursive$/))
 
-/** What `ls` lists, hidden names included, and hands to a command. */
-function fedFolders({ around }: OwnCommand, all: readonly OwnCommand[]): readonly string[] {
+/** Folders that `ls` lists with hidden names and passes to a command. */
+function listedFolders({ around }: OwnCommand, all: readonly OwnCommand[]): readonly string[] {
   if (!around.some(isFed)) return []
   return all.flatMap(({ name, words }) => {
     if (name !== "ls" || !anyWord(words, /^-\w*[aA]|^--(?:almost-)?all$/)) return []
@@ -277,7 +288,7 @@ function fedFolders({ around }: OwnCommand, all: readonly OwnCommand[]): readonl
   })
 }
 
-/** The folders in which `find` hands what it finds to another command, or deletes it, if that may be ours. */
+/** Folders in which `find` passes its results to a command or deletes them, if they may include our files. */
 function foundFolders({ words, base }: OwnCommand, all: readonly OwnCommand[], own: OwnProcess): readonly string[] {
   const acts =
     anyWord(words, /^-(?:delete|exec|execdir|ok|okdir|fprint\w*)$/) || all.some(({ around }) => around.some(isFed))
@@ -288,38 +299,42 @@ function foundFolders({ words, base }: OwnCommand, all: readonly OwnCommand[], o
       : [],
   )
   const { roots } = foundBy(words)
-  return filters.length === 0 ? roots : roots.filter((root) => filters.some((filter) => finds(filter, root, base, own)))
+  return filters.length === 0
+    ? roots
+    : roots.filter((root) => filters.some((filter) => mayFind(filter, root, base, own)))
 }
 
-/** May a filter of `find` find something of ours below a folder? */
-function finds(filter: string, root: string, base: string, own: OwnProcess): boolean {
+/** True if a filter of `find` may match one of our files below a folder. */
+function mayFind(filter: string, root: string, base: string, own: OwnProcess): boolean {
   const above = namesOf(absolutePath(root, base, own))
   return own.files.some((file) => {
     const names = namesOf(file.path)
     if (file.isReadable === true || file.isAbsent === true || !above.every((name, at) => name === names[at]))
       return false
     const below = names.slice(above.length)
-    return [...below, ...(file.isFolder === true ? own.namesBelow(file) : [])].some((name) => touchesName(filter, name))
+    return [...below, ...(file.isFolder === true ? own.namesBelow(file) : [])].some((name) =>
+      filterMatches(filter, name),
+    )
   })
 }
 
-/** Does a filter of `find` stand for a name? Its stars stand for dots as well. */
-const touchesName = (filter: string, name: string): boolean =>
+/** True if a filter of `find` matches a name. Its stars match dots as well. */
+const filterMatches = (filter: string, name: string): boolean =>
   globMatches((filter.slice(filter.lastIndexOf("/") + 1) || filter).toLowerCase(), name.toLowerCase())
 
-/** Calls of other languages that take a whole folder, and what they take. */
+/** Matches calls in other languages that take a whole folder, with their argument. */
 const folderCalls = new RegExp(
   `\\b${anyOf(words.folderCalls)}\\s*\\(\\s*(process\\.cwd\\(\\)|os\\.getcwd\\(\\)|Dir\\.pwd|["'\`][^"'\`\\n]{0,1000}["'\`])`,
   "g",
 )
 
-function codeDeed(text: string, base: string, own: OwnProcess): string | undefined {
+function findingInCode(text: string, base: string, own: OwnProcess): string | undefined {
   if (codeEnds(text, own)) return "end or signal its process"
-  const deed = textDeed(text, base, own)
+  const deed = findingInText(text, base, own)
   if (deed !== undefined) return deed
   for (const given of foundIn(text, folderCalls)) {
     const touch = touchOf(/^["'`]/.test(given) ? given.slice(1, -1) || "." : ".", base, own)
-    if (touch?.relation === "holds") return touching(touch)
+    if (touch?.relation === "holds") return touchSentence(touch)
   }
   return undefined
 }

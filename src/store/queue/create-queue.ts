@@ -67,7 +67,7 @@ export function createQueue(source: JobSource, settings: QueueSettings): Queue {
   }
 }
 
-/** Start the next job; undefined if none is due and free. */
+/** Starts the next job; undefined if none is due and free. */
 async function take(state: QueueState, handler: Handler, closed: () => boolean): Promise<StartedWork | undefined> {
   const { source, settings, holds, dropped } = state
   for (;;) {
@@ -118,7 +118,7 @@ async function attempt(handler: Handler, job: Job, signal: AbortSignal): Promise
   }
 }
 
-/** Cancel a job. A running one ends with its handler; any other is removed now. */
+/** Cancels a job. A running one ends with its handler; any other is removed now. */
 async function cancel({ source, holds, dropped }: QueueState, session: string, key: string): Promise<void> {
   const id = jobId({ session, key })
   const hold = holds.get(id)
@@ -139,7 +139,7 @@ async function closeQueue({ holds, runs }: QueueState, stop: () => Promise<void>
 
 type Outcome = { readonly type: "done" } | { readonly type: "failed"; readonly reason: unknown }
 
-/** Store the outcome of a job, trying as long as the lease lasts; after that another process may run it again, so it is not lost. */
+/** Stores the outcome of a job, trying as long as the lease lasts; after that another process may run it again, so it is not lost. */
 async function settle(hold: LeaseHold, outcome: Outcome, source: JobSource, settings: QueueSettings): Promise<void> {
   const { job } = hold
   const failed = outcome.type === "failed"
@@ -168,7 +168,7 @@ async function writeWhileHeld(
   return false
 }
 
-/** Report that a job is given up. */
+/** Reports that a job is given up. */
 function giveUp(job: Job, outcome: Outcome, { onGiveUp, onProblem }: QueueSettings): void {
   try {
     onGiveUp(plainJob(job), outcome.type === "failed" ? outcome.reason : undefined)
@@ -188,13 +188,13 @@ type LeaseHold = ReturnType<typeof createHold>
 /** Renewals during one lease: two may fail before the job is lost. */
 const renewalsInLease = 3
 
-/** Keep a job leased until it is released. If the job is gone from its source, or the lease expired without renewal, the signal aborts. */
+/** Keeps a job leased until it is released. If the job is gone from its source, or the lease expired without renewal, the signal aborts. */
 function createHold(job: TakenJob, source: JobSource, { now, leaseMs, onProblem }: QueueSettings) {
   const abort = new AbortController()
   let stopped: Stop | undefined
   let untilMs = job.leasedUntilMs
   let renewal: Promise<void> | undefined
-  /** Abort the signal; the first reason stays. */
+  /** Aborts the signal; the first reason stays. */
   const stop = (why: Stop): void => {
     if (stopped !== undefined) return
     stopped = why
@@ -224,7 +224,7 @@ function createHold(job: TakenJob, source: JobSource, { now, leaseMs, onProblem 
     stopped: (): Stop | undefined => stopped,
     /** True while the lease lasts. */
     lasts: (): boolean => now() < untilMs,
-    /** Stop renewing the lease. */
+    /** Stops renewing the lease. */
     release: async (): Promise<void> => {
       clearInterval(timer)
       await renewal
@@ -295,7 +295,7 @@ function createPump(take: () => Promise<StartedWork | undefined>, options: PumpO
         await (running.size > 0 ? Promise.race(running) : pause(options.pollMs))
       }
     },
-    /** Start nothing more; running work continues. */
+    /** Starts nothing more; running work continues. */
     stop: async (): Promise<void> => {
       stopped = true
       clearInterval(timer)
@@ -334,7 +334,7 @@ export function retryDecision({ stop, failed, attempt, maxAttempts, retryMs }: A
 }
 
 /**
- * Has a job been interrupted too often? It may be interrupted by a restart as often as it may fail. A job taken more often than both
+ * True if a job has been interrupted too often. A restart may interrupt it as often as it may fail. A job taken more often than both
  * together crashes its process each time, and is not started again.
  */
 export function worn(attempt: number, maxAttempts: number): boolean {

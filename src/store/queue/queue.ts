@@ -15,13 +15,13 @@ type WorkOptions = {
 export type Queue = {
   /** Returns false if a job with this key waits or runs in any process. */
   readonly add: (job: Job) => Promise<boolean>
-  /** Start running jobs, including those left over from before a restart. */
+  /** Starts running jobs, including those left over from before a restart. */
   readonly work: (handler: Handler, options: WorkOptions) => Promise<void>
-  /** Cancel a job: it never starts, or its signal aborts. */
+  /** Cancels a job: it never starts, or its signal aborts. */
   readonly cancel: (session: string, key: string) => Promise<void>
   /** Resolves once no job runs or waits that this process could run now. */
   readonly idle: () => Promise<void>
-  /** Stop taking jobs, abort the running ones, and free them for other processes. */
+  /** Stops taking jobs, aborts the running ones, and frees them for other processes. */
   readonly close: () => Promise<void>
 }
 
@@ -39,11 +39,11 @@ export type JobSource = {
   readonly put: (job: Job) => Promise<boolean>
   /** The next job that is due and free. */
   readonly take: () => Promise<TakenJob | undefined>
-  /** Renew the lease; returns its new end, or undefined if the job no longer exists. */
+  /** Renews the lease; returns its new end, or undefined if the job no longer exists. */
   readonly renew: (job: TakenJob) => Promise<number | undefined>
   readonly finish: (job: TakenJob) => Promise<void>
   readonly free: (job: TakenJob, pauseMs: number) => Promise<void>
-  /** Remove the job of this session and key, whoever holds it. */
+  /** Removes the job of this session and key, whoever holds it. */
   readonly drop: (session: string, key: string) => Promise<void>
 }
 
@@ -63,7 +63,7 @@ export type QueueOptions = {
   readonly onProblem?: (reason: unknown) => void
 }
 
-/** Refuse unknown option names; `more` are names of this queue only. */
+/** Refuses unknown option names; `more` are names of this queue only. */
 export const checkQueueNames = (options: object, owner: string, more: readonly string[] = []): void =>
   checkOptionNames(options, [...more, ...queueNames], owner)
 
@@ -102,7 +102,7 @@ export function queueSettings(options: QueueOptions): QueueSettings {
   return settings
 }
 
-/** Check for an integer from 1 to `most`; throws an `option-invalid` Problem otherwise. */
+/** Checks for an integer from 1 to `most`; throws an `option-invalid` Problem otherwise. */
 export function checkCount(option: string, value: number, most: number): void {
   if (Number.isSafeInteger(value) && value >= 1 && value <= most) return
   refuseOption(option, `a whole number from 1 to ${most}`, String(value).slice(0, 40))
