@@ -10,6 +10,7 @@ import {
   loggedTalk,
   logPartOf,
   ownLines,
+  realLines,
   realSources,
   talkExamples,
   writeLines,
@@ -17,7 +18,7 @@ import {
 
 /**
  * Reads real lines into numbers for the training: `node bench/rules-collect.ts CORPUS LOGS` writes `bench/rules/real-lines.bin.gz`; LOGS is a
- * folder with labelled messages of public prompt logs, which are not in this repository. Needed again after a change of the features. Every label is a person's, so the same lines give the same numbers whatever the finder makes of them.
+ * folder with labelled messages of public prompt logs, which are not in this repository. Without LOGS the lines of talk that the file has are kept. Needed again after a change of the features. Every label is a person's, so the same lines give the same numbers whatever the finder makes of them.
  * `node bench/rules-collect.ts --words` writes the words that the model knows by their letters, from the lines of this repository alone; do
  * that first.
  */
@@ -99,17 +100,17 @@ export function traceLines(): readonly Example[] {
 }
 const [maxMessages, maxMessage] = [2000, 6000]
 
-type Labels = Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>
+/**
+ * Where rules stand in real files of instructions: each file was read whole by a person, up to `end`. Spans as gaps between starts, and
+ * lengths; `unsure` are places that a second reader could see otherwise.
+ */
+type FileLabels = { readonly end: number; readonly rule: readonly number[]; readonly unsure: readonly number[] }
 
-const overlaps = (one: Span, two: Span): boolean => one.start < two.end && two.start < one.end
-
-/** Where rules stand in files that nobody labelled, as an earlier finder had it: gaps between starts, and lengths. They count little. */
-const guessed: Readonly<Record<string, readonly number[]>> = JSON.parse(
+const pageLabels: Readonly<Record<string, FileLabels>> = JSON.parse(
   readFileSync(new URL("rules/page-labels.json", import.meta.url), "utf8"),
 )
 
-function guessedIn(name: string): readonly Span[] {
-  const numbers = guessed[name] ?? []
+function spansIn(numbers: readonly number[]): readonly Span[] {
   let start = 0
   return numbers.flatMap((gap, n) => {
     if (n % 2 === 1) return []
@@ -118,42 +119,18 @@ function guessedIn(name: string): readonly Span[] {
   })
 }
 
-function pageLines(): readonly Example[] {
-  const halves: Readonly<Record<string, Labels>> = JSON.parse(
-    readFileSync(new URL("../test/fixtures/pin/rule-labels.json", import.meta.url), "utf8"),
-  )
-  // A file may have lines in more than one half.
-  const halvesOf = (name: string): readonly Labels[string][] =>
-    Object.values(halves).flatMap((half) => (half[name] === undefined ? [] : [half[name]]))
-  const names = new Set([...Object.keys(guessed), ...Object.values(halves).flatMap((half) => Object.keys(half))])
-  return [...names].flatMap((name) => linesOfFile(name, halvesOf(name)))
-}
+const isMostlyIn = (one: Span, spans: readonly Span[]): boolean =>
+  spans.some((two) => Math.min(one.end, two.end) - Math.max(one.start, two.start) >= 0.6 * (one.end - one.start))
 
-function linesOfFile(name: string, labels: readonly Labels[string][]): readonly Example[] {
-  const text = readFileSync(`${corpus}/rules/${name}`, "utf8")
-  const starts = [0]
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1)
-  const lineSpan = (line: number): Span => ({
-    start: starts[line - 1] ?? 0,
-    end: (starts[line] ?? text.length + 1) - 1,
+const pageLines = (): readonly Example[] =>
+  Object.entries(pageLabels).flatMap(([name, { end, rule, unsure }]) => {
+    const text = readFileSync(`${corpus}/rules/${name}`, "utf8")
+    const [rules, doubtful] = [spansIn(rule), spansIn(unsure)]
+    return statementsIn(text, { start: 0, end: text.length }, true)
+      .filter((statement) => statement.block.kind !== "heading" && statement.end <= end)
+      .filter((statement) => !isMostlyIn(statement, doubtful))
+      .map((statement) => exampleOf(statement.view, isMostlyIn(statement, rules), 1))
   })
-  const marked = labels
-    .flatMap((own) => Object.entries(own))
-    .map(([label, lines]) => ({ label, spans: lines.map(lineSpan) }))
-  const found = guessedIn(name)
-  return statementsIn(text, { start: 0, end: text.length }, true)
-    .filter(({ block }) => block.kind !== "heading")
-    .flatMap((statement) => {
-      // A sentence over several lines is a rule if one of them was called one.
-      const own = marked.filter(({ spans }) => spans.some((span) => overlaps(span, statement)))
-      const isLabelled = own.some(({ label }) => label === "rule" || label === "prohibition")
-      if (!isLabelled && own.some(({ label }) => label === "unsure")) return []
-      if (own.length > 0) return [exampleOf(statement.view, isLabelled, 12)]
-      if (guessed[name] === undefined) return []
-      const isRule = found.some((rule) => overlaps(rule, statement))
-      return [exampleOf(statement.view, isRule, 0.2)]
-    })
-}
 
 /** A word is known if it stands in so many lines and in two sorts of them: others are names of things. */
 const [leastLines, leastSorts] = [5, 2]
@@ -189,7 +166,8 @@ if (import.meta.main && process.argv.includes("--words")) {
     `// Written by bench/rules-collect.ts; do not edit.\nexport const knownWords: string =\n  ${JSON.stringify(words.join(" "))}\n`,
   )
 } else if (import.meta.main) {
-  const lines = { talk: [...talkLines(), ...traceLines(), ...logLines()], page: pageLines() }
+  const talk = logs === "" ? realLines().talk : [...talkLines(), ...traceLines(), ...logLines()]
+  const lines = { talk, page: pageLines() }
   process.stdout.write(`${lines.talk.length} sentences of talk, ${lines.page.length} of files\n`)
   writeFileSync(new URL("rules/real-lines.bin.gz", import.meta.url), gzipSync(writeLines(lines), { level: 9 }))
 }

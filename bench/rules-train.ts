@@ -174,11 +174,11 @@ export const digits = (value: number): string => value.toFixed(6)
 
 const longestGap = 89
 /** What weighs less is left out. */
-const leastLevel = 3
+const leastLevel = 5
 
 export const options: Readonly<Record<"talk" | "page", TrainOptions>> = {
   talk: { register: "talk", decay: 3e-4, epochs: 12, dropped: 0.3, leastSentences: 5 },
-  page: { register: "page", decay: 5e-4, epochs: 30, dropped: 0, leastSentences: 6 },
+  page: { register: "page", decay: 5e-4, epochs: 15, dropped: 0.2, leastSentences: 6 },
 }
 
 export function trainAll(): { readonly talk: Model; readonly page: Model } {

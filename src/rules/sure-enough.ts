@@ -14,7 +14,7 @@ import { type ClassSet, classSet, sharesClass } from "./word-table.ts"
  */
 
 /** From this score on a sentence is a rule: how strict that is, and why, is in docs/decisions/2026-11-17-masked-words.md. */
-const thresholds: Readonly<Record<Register, number>> = { talk: -0.15, page: 0 }
+const thresholds: Readonly<Record<Register, number>> = { talk: -0.15, page: -0.25 }
 /** The same for what says never or always, and for what says that it lasts or holds each time. */
 const [everTalk, lastingTalk] = [-0.45, -0.95]
 /** How much surer a sentence has to be among twice as many: what is said at length is mostly about the task. */
