@@ -3,7 +3,7 @@ import { checkGuardNames, type Guarding, type JudgedCall } from "../guard/judge-
 import type { Problem } from "../message/errors.ts"
 import type { CallId, Format, Message, Part, StopReason, Transcript, Usage } from "../message/message.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
-import type { Whereabouts } from "../model/address.ts"
+import type { ModelAddress } from "../model/address.ts"
 import type { CallOptions } from "../model/call-model.ts"
 import type { Trace } from "../session/log/event.ts"
 import { type CompactOptions, checkNestedNames } from "../session/one-shot/options.ts"
@@ -14,8 +14,8 @@ import { isObject } from "../wire/json.ts"
 import type { TurnSession } from "./turn-session.ts"
 
 /** The model that a turn calls, and the limits of a call, which have defaults. */
-export type TurnModel = Whereabouts &
-  Partial<Omit<CallOptions, keyof Whereabouts>> & {
+export type TurnModel = ModelAddress &
+  Partial<Omit<CallOptions, keyof ModelAddress>> & {
     readonly maxOutputTokens?: number
     /** Further members of the request body, in the format's own names: `{ temperature: 0 }`, `{ thinking: { … } }`. */
     readonly parameters?: Readonly<Record<string, unknown>>

@@ -268,7 +268,7 @@ type TurnContext = {
 function createContext(skeleton: ModelRequest, options: TurnOptions): TurnContext {
   let request = skeleton
   let news: Transcript = []
-  let opened: Opened | undefined
+  let opened: OpenedTurn | undefined
   const take = async (messages: Transcript): Promise<void> => {
     news = [...news, ...messages]
   }
@@ -292,9 +292,9 @@ function createContext(skeleton: ModelRequest, options: TurnOptions): TurnContex
 }
 
 /** The request that the calls of a turn start from, with its prompt stack resolved and placed. */
-type Opened = { readonly request: ModelRequest; readonly bringUnder: Fit; readonly events: Trace }
+type OpenedTurn = { readonly request: ModelRequest; readonly bringUnder: Fit; readonly events: Trace }
 
-async function openTurn(skeleton: ModelRequest, options: TurnOptions): Promise<Opened> {
+async function openTurn(skeleton: ModelRequest, options: TurnOptions): Promise<OpenedTurn> {
   const { stack: option, agent, contextBudget } = options
   if (option === undefined) return { request: skeleton, bringUnder: fitter(options, skeleton), events: [] }
   const meter = meterFor(skeleton, { format: skeleton.format, model: agent.model.model })
@@ -346,7 +346,7 @@ function gaugeOf(budget: ContextBudget | undefined, skeleton: ModelRequest, base
   }
 }
 
-/** A budget in characters: a request is counted exactly, and one that is too large is compacted with four characters counted as one token. */
+/** A budget in characters: a request is counted exactly, and one that is too large is compacted at four characters per token. */
 function characterGauge(characters: number, { model, pins = [] }: CompactOptions): Gauge {
   const meter = createCharacterMeter(model)
   const fits = (request: ModelRequest): boolean => meter.characters(request) <= characters

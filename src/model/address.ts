@@ -2,7 +2,7 @@ import { HoldfastError } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
 
 /** A model, its address and its key. */
-export type Whereabouts = {
+export type ModelAddress = {
   readonly format: Format
   /** With or without the version at its end: `https://api.openai.com` and `https://api.openai.com/v1` are the same. */
   readonly baseUrl: string
@@ -52,7 +52,7 @@ export function readBaseUrl(text: string): URL {
 }
 
 /** The URL of a model's API for a whole or streamed answer, and the headers to send. */
-export function addressOf({ format, baseUrl, apiKey, headers, model }: Whereabouts, stream: boolean): Address {
+export function addressOf({ format, baseUrl, apiKey, headers, model }: ModelAddress, stream: boolean): Address {
   const { path, version, keyHeader } = schemes[format]
   const url = readBaseUrl(baseUrl)
   const base = url.pathname.replace(/\/{1,8}$/, "")

@@ -6,12 +6,12 @@ import { isObject, tryParse } from "../wire/json.ts"
 import { type SseEvent, sseEnd, sseStep, startSse } from "../wire/sse.ts"
 import type { StreamEvent } from "../wire/stream.ts"
 import { decodeEnd, decodeStep, startDecode } from "../wire/stream-steps.ts"
-import { addressOf, readBaseUrl, type Whereabouts } from "./address.ts"
+import { addressOf, type ModelAddress, readBaseUrl } from "./address.ts"
 import { createMask } from "./secret.ts"
 import { longestMs } from "./within-ms.ts"
 
 /** A model, the limits of a call, and replacements for clock, random numbers and waiting in tests. */
-export type CallOptions = Whereabouts &
+export type CallOptions = ModelAddress &
   Partial<RetryPolicy> & {
     /** Time limit of each attempt, from the request to the last byte of the answer. */
     readonly timeoutMs: number
@@ -41,7 +41,7 @@ export type Called = { readonly status: number; readonly headers: Readonly<Recor
   | { readonly type: "stream"; readonly events: AsyncIterable<StreamEvent> }
 )
 
-type Refused = {
+type FailedAttempt = {
   readonly type: "refused"
   readonly problem: Problem
   readonly passing: boolean
@@ -71,7 +71,7 @@ export async function callModel(options: CallOptions, call: ModelCall): Promise<
   }
 }
 
-async function send(options: CallOptions, call: ModelCall, host: string): Promise<Called | Refused> {
+async function send(options: CallOptions, call: ModelCall, host: string): Promise<Called | FailedAttempt> {
   const deadline = createDeadline(host, options.timeoutMs, call.signal)
   const { url, headers } = addressOf(options, call.stream)
   const { body } = call
@@ -83,7 +83,7 @@ async function send(options: CallOptions, call: ModelCall, host: string): Promis
 }
 
 /** The connection failed or broke. If we ended it ourselves, that reason is reported instead. */
-function broken({ host, problem }: Deadline, cause: unknown): Refused {
+function broken({ host, problem }: Deadline, cause: unknown): FailedAttempt {
   const own = problem()
   if (own !== undefined) throw new HoldfastError(own)
   return { type: "refused", passing: true, problem: { code: "upstream-unreachable", host, reason: causeOf(cause) } }
@@ -94,10 +94,10 @@ async function read(
   options: CallOptions,
   { stream }: ModelCall,
   deadline: Deadline,
-): Promise<Called | Refused> {
+): Promise<Called | FailedAttempt> {
   const { host } = deadline
   const { format, maxResponseBytes: limitBytes, now = Date.now } = options
-  const tell = createTelling(options)
+  const tell = createMessageMask(options)
   const { status } = response
   const headers = Object.fromEntries(response.headers)
   // Some servers omit the content type of an event stream; one that sends JSON or HTML declares it.
@@ -184,7 +184,7 @@ async function* readStream(
     for (const sse of wire) {
       const [next, events] = decodeStep(state, sse)
       state = next
-      for (const event of events) all.push(told(event, tell))
+      for (const event of events) all.push(maskEvent(event, tell))
     }
     return all
   }
@@ -213,7 +213,7 @@ async function* unbroken(body: AsyncIterable<Uint8Array>, deadline: Deadline): A
 }
 
 /** Servers may repeat what they were sent: secrets are removed from error messages. */
-function told(event: StreamEvent, tell: (text: string) => string): StreamEvent {
+function maskEvent(event: StreamEvent, tell: (text: string) => string): StreamEvent {
   if (event.type !== "error" || event.problem.code !== "upstream-error") return event
   const { type, message } = event.problem
   return { ...event, problem: { ...event.problem, type: tell(type), message: tell(message) || "no message" } }
@@ -238,7 +238,7 @@ function createDeadline(host: string, limitMs: number, stop: AbortSignal | undef
 const longestMessage = 300
 
 /** Creates a function that prepares a server's text for a message: one line, short, and without the secrets of the call. */
-function createTelling({ baseUrl, apiKey, headers }: Whereabouts): (text: string) => string {
+function createMessageMask({ baseUrl, apiKey, headers }: ModelAddress): (text: string) => string {
   const { password, searchParams } = readBaseUrl(baseUrl)
   const mask = createMask([apiKey, password, ...searchParams.values(), ...Object.values(headers ?? {})])
   return (text) => mask(text).replace(/\s+/g, " ").trim().slice(0, longestMessage)

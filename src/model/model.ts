@@ -2,7 +2,7 @@ import { assert } from "../message/assert.ts"
 import type { Format, ModelResponse, Part, StopReason, Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { isObject, tryParse } from "../wire/json.ts"
-import { isOpenai, readBaseUrl, type Whereabouts } from "./address.ts"
+import { isOpenai, type ModelAddress, readBaseUrl } from "./address.ts"
 import { callModel, fail } from "./call-model.ts"
 
 /** The model's complete, non-empty text. */
@@ -68,7 +68,7 @@ function isRefusalPart({ wire }: Part): boolean {
 export type Question = { readonly system: string; readonly user: string }
 
 /** A model's address and the settings of a question. */
-export type ModelOptions = Whereabouts & {
+export type ModelOptions = ModelAddress & {
   /** Time limit for the complete answer. */
   readonly timeoutMs: number
   readonly maxResponseBytes: number

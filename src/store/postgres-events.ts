@@ -70,12 +70,12 @@ export function createSharedEvents(database: Database, schema: string, now: () =
   }
 }
 
-type Place = Readonly<Record<"table" | "schema" | "origin", string>> & { readonly now: () => number }
+type EventTable = Readonly<Record<"table" | "schema" | "origin", string>> & { readonly now: () => number }
 
 /** Emits the events that others published in the last `sinceMs` and from now on, each once. Returns a function that stops it. */
 function follow(
   database: Database,
-  { table, schema, origin, now }: Place,
+  { table, schema, origin, now }: EventTable,
   listener: (event: SharedEvent) => void,
   sinceMs: number,
 ): () => void {

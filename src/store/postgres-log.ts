@@ -36,7 +36,7 @@ export function createAppend(database: Database, schema: string, now: () => numb
     return database.call(async (ask): Promise<Appended> => {
       for (let round = 1; ; round += 1) {
         if (batch.entries.length > 0 && (await ask(write)).count > 0) return { type: "appended" }
-        const { head, same, duplicate } = await whatStandsThere(ask, schema, id, batch)
+        const { head, same, duplicate } = await currentState(ask, schema, id, batch)
         if (same) return { type: "appended" }
         if (duplicate !== undefined && head.seq === batch.after) return { type: "duplicate", seq: duplicate }
         if (head.seq !== batch.after || round === mostRounds) return { type: "conflict", head }
@@ -131,7 +131,7 @@ function joinBytes(pieces: readonly (string | Uint8Array)[]): {
   return { bytes: Buffer.concat(parts), starts, lengths: parts.map(({ length }) => length) }
 }
 
-async function whatStandsThere(
+async function currentState(
   ask: RunStatement,
   schema: string,
   id: string,

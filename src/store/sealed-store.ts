@@ -163,7 +163,7 @@ export async function sealedWith(store: StoreOfLogs, { key, nextKey }: StoreKeys
  */
 function sealStore(store: StoreOfLogs, key: Uint8Array): StoreOfLogs {
   const seal = createSeal(key)
-  const opened = async (session: string, what: string, sealed: string): Promise<string> => {
+  const decrypted = async (session: string, what: string, sealed: string): Promise<string> => {
     const text = await seal.open(what, sealed)
     if (text !== undefined) return text
     const kind = what.split(":", 1)[0]
@@ -174,12 +174,12 @@ function sealStore(store: StoreOfLogs, key: Uint8Array): StoreOfLogs {
     )
   }
   const plainJob = <One extends Job>(job: One): Promise<One> =>
-    withPayload(job, (what, sealed) => opened(job.session, what, sealed))
+    withPayload(job, (what, sealed) => decrypted(job.session, what, sealed))
   const entries = async (session: string, read: readonly StoredEntry[]): Promise<readonly StoredEntry[]> => {
     const plain: StoredEntry[] = []
     const pause = createPause()
     for (const entry of read) {
-      plain.push({ ...entry, body: await opened(session, `entry:${entry.hash}`, entry.body) })
+      plain.push({ ...entry, body: await decrypted(session, `entry:${entry.hash}`, entry.body) })
       await pause()
     }
     return plain
@@ -192,7 +192,7 @@ function sealStore(store: StoreOfLogs, key: Uint8Array): StoreOfLogs {
     payloads: async (session, hashes) => {
       const plain = new Map<string, string>()
       for (const [hash, sealed] of await store.payloads(session, hashes)) {
-        const text = await opened(session, `payload:${hash}`, sealed)
+        const text = await decrypted(session, `payload:${hash}`, sealed)
         if (!isPayload(text, hash)) throw corruptStore(store.kind, session, `payload ${hash} is not what it was`)
         plain.set(hash, text)
       }
@@ -202,7 +202,7 @@ function sealStore(store: StoreOfLogs, key: Uint8Array): StoreOfLogs {
       store.putSummary(session, name, await seal.close(`summary:${session}:${name}`, json)),
     getSummary: async (session, name) => {
       const sealed = await store.getSummary(session, name)
-      return sealed === undefined ? undefined : opened(session, `summary:${session}:${name}`, sealed)
+      return sealed === undefined ? undefined : decrypted(session, `summary:${session}:${name}`, sealed)
     },
     putAliases: (session, aliases) =>
       store.putAliases(
@@ -223,12 +223,12 @@ function sealStore(store: StoreOfLogs, key: Uint8Array): StoreOfLogs {
       },
       list: async (session) => Promise.all((await store.jobs.list(session)).map(plainJob)),
     },
-    memory: sealMemory(store.memory, seal, opened),
+    memory: sealMemory(store.memory, seal, decrypted),
     ...(store.events === undefined ? {} : { events: sealEvents(store.events, seal) }),
   }
 }
 
-type Opened = (session: string, what: string, sealed: string) => Promise<string>
+type Decrypt = (session: string, what: string, sealed: string) => Promise<string>
 
 const withPayload = async <One extends Job>(job: One, turn: Seal["close"]): Promise<One> => ({
   ...job,
@@ -256,7 +256,7 @@ const rowsOfDay = 1_000
  * Wraps a memory whose texts are encrypted. The store's index has no words, so a search decrypts the newest rows and searches them in this
  * process: the same words find the same rows, among fewer.
  */
-function sealMemory(memory: MemoryStore, seal: Seal, opened: Opened): MemoryStore {
+function sealMemory(memory: MemoryStore, seal: Seal, opened: Decrypt): MemoryStore {
   const plain = (row: MemoryRow): Promise<MemoryRow> =>
     withTexts(row, (what, sealed) => opened(row.session, what, sealed))
   const newest = async (query: MemoryQuery): Promise<readonly MemoryRow[]> => {

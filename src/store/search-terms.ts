@@ -185,9 +185,9 @@ export function searchAmong(
 
 const nameOf = ({ session, id }: MemoryRow): string => JSON.stringify([session, id])
 
-type Weighed = { readonly word: QueryWord; readonly hits: number }
+type WeightedWord = { readonly word: QueryWord; readonly hits: number }
 
-function ranked(rows: readonly MemoryRow[], words: readonly Weighed[]): readonly MemoryHit[] {
+function ranked(rows: readonly MemoryRow[], words: readonly WeightedWord[]): readonly MemoryHit[] {
   const hits = rows.map((row) => ({ row, score: scoreOf(searchTerms(row.text), words) }))
   return hits.sort((one, other) => other.score - one.score || other.row.atMs - one.row.atMs)
 }
@@ -230,7 +230,7 @@ const FORM_WORTH = 0.7
 const EXACT_WORTH = 3
 
 /** BM25 term saturation (k1 1.2, b 0.75) against a row of 30 words; rare words count more. */
-function scoreOf(terms: readonly string[], words: readonly Weighed[]): number {
+function scoreOf(terms: readonly string[], words: readonly WeightedWord[]): number {
   const text = ` ${terms.join("  ")} `
   const room = 1.2 * (0.25 + (0.75 * terms.length) / 30)
   const stems = terms.map(stemOf)

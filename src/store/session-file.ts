@@ -165,7 +165,7 @@ async function* logLines(store: Store, row: SessionRow, hashes: readonly string[
 const BATCH_ENTRIES = 100
 const BATCH_CHARACTERS = 4_000_000
 
-type Imported = { readonly session: SessionId; readonly entries: number }
+type ImportResult = { readonly session: SessionId; readonly entries: number }
 
 type Line<Type extends SessionLine["type"]> = Extract<SessionLine, { readonly type: Type }>
 
@@ -174,7 +174,7 @@ export async function importSession(
   store: Store,
   lines: AsyncIterable<string> | Iterable<string>,
   { as }: { readonly as?: SessionId } = {},
-): Promise<Imported> {
+): Promise<ImportResult> {
   let writer: Writer | undefined
   let number = 0
   try {
@@ -197,7 +197,7 @@ export async function importSession(
 type Writer = {
   readonly session: SessionId
   readonly take: (line: SessionLine, number: number) => Promise<void>
-  readonly finish: (number: number) => Imported
+  readonly finish: (number: number) => ImportResult
   readonly hasWritten: () => boolean
 }
 

@@ -199,7 +199,7 @@ function createShortMerge(vocabulary: Vocabulary): (bytes: Uint8Array, from: num
 }
 
 /** What truncating needs from a counter. */
-type Measures = {
+type TruncateCounters = {
   readonly countPiece: CountBytes
   readonly countBytes: CountBytes
   readonly prefixEnd: (bytes: Uint8Array, from: number, end: number, budget: number) => number
@@ -240,7 +240,7 @@ const betweenCharacters = ({ bytes, length }: Utf8, at: number): boolean =>
  * Returns the end of the longest prefix with at most `budget` tokens. Exact, except in a piece of more than 128 bytes without a break,
  * where the cut is after a token.
  */
-function longestFit(text: Utf8, budget: number, { countPiece, countBytes, prefixEnd }: Measures): number {
+function longestFit(text: Utf8, budget: number, { countPiece, countBytes, prefixEnd }: TruncateCounters): number {
   const edge = findEdge(text, budget, countPiece)
   if (edge === undefined) return text.length
   const { before, start, end, spent, spentBefore } = edge

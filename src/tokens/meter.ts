@@ -77,7 +77,7 @@ export function createMeter({ model: asked, counter = o200k() }: MeterOptions = 
     const known = counted.get(item)
     if (known !== undefined) return known
     const texts: string[] = []
-    const collect: Gauge = {
+    const collect: MeasureContext = {
       model,
       framing,
       text: (value) => (value.length > longUnits ? texts.push(value) : 0),
@@ -111,7 +111,7 @@ export function createMeter({ model: asked, counter = o200k() }: MeterOptions = 
 const longUnits = 32_768
 
 /** What measuring a part needs from its meter. */
-type Gauge = {
+type MeasureContext = {
   readonly model: ModelInfo
   readonly framing: TokenFraming
   readonly text: (text: string) => number
@@ -132,7 +132,7 @@ const bytesPerToken = 3
 type WithWire = Pick<Part, "wire">
 
 /** Encrypted reasoning is only in `wire`, with at most a summary in `text`; without `wire`, `text` itself is the encrypted data. */
-function measureReasoning(part: ReasoningPart & WithWire, { text }: Gauge): number {
+function measureReasoning(part: ReasoningPart & WithWire, { text }: MeasureContext): number {
   const sealed = part.sealed === true ? (part.wire ?? part.text) : ""
   const hidden = Math.max(part.signature?.length ?? 0, sealed.length)
   const isSeal = part.sealed === true && part.wire === undefined
@@ -140,25 +140,25 @@ function measureReasoning(part: ReasoningPart & WithWire, { text }: Gauge): numb
 }
 
 /** A call whose input is in an unknown member counts as its JSON. */
-function measureCall(part: ToolCallPart & WithWire, { framing, text }: Gauge): number {
+function measureCall(part: ToolCallPart & WithWire, { framing, text }: MeasureContext): number {
   if (part.kind === "other" && part.input === undefined) return framing.call + text(part.wire ?? part.tool)
   return framing.call + text(part.tool) + text(argumentsText(part))
 }
 
 /** A result whose output is in an unknown member counts as its JSON. */
-function measureResult(part: ToolResultPart & WithWire, { framing, text, part: measure }: Gauge): number {
+function measureResult(part: ToolResultPart & WithWire, { framing, text, part: measure }: MeasureContext): number {
   if (part.kind === "other" && part.content.length === 0) return framing.call + text(part.wire ?? "")
   return part.content.reduce((total, inner) => total + measure(inner), framing.call)
 }
 
-function measureImage(media: Media, wire: string | undefined, { model }: Gauge): number {
+function measureImage(media: Media, wire: string | undefined, { model }: MeasureContext): number {
   const { width, height } = media
   const told = width !== undefined && height !== undefined && width > 0 && height > 0 ? { width, height } : undefined
   const size = told ?? (media.held === "inline" && wire !== undefined ? inlineImageSize(wire) : undefined)
   return imageTokens(model.family, model.id, media, size)
 }
 
-function measureMedia(media: Media, { framing }: Gauge): number {
+function measureMedia(media: Media, { framing }: MeasureContext): number {
   const bytes = media.inlineLength === undefined ? undefined : Math.ceil((media.inlineLength * 3) / 4)
   if (bytes === undefined) return unseenPages * framing.documentPage
   if (media.mediaType?.startsWith("text/") === true) return Math.ceil(bytes / bytesPerToken)
@@ -166,7 +166,7 @@ function measureMedia(media: Media, { framing }: Gauge): number {
 }
 
 /** Counts the tokens of a part. Unknown parts count as their JSON. */
-function measurePart(part: Part, gauge: Gauge): number {
+function measurePart(part: Part, gauge: MeasureContext): number {
   const { text } = gauge
   switch (part.type) {
     case "text":

@@ -3,7 +3,7 @@ import type { ModelInfo } from "./model-table.ts"
 
 /** One piece of a prompt, in the order of caching: tools, system, messages. */
 export type PromptPiece = {
-  /** What it says, without its cache breakpoint and in one shape. */
+  /** Its content in a normalized form, without its cache breakpoint. */
   readonly content: string
   readonly tokens: number
   readonly isBreakpoint: boolean

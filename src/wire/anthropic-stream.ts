@@ -17,14 +17,14 @@ import {
 import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
 import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
 import {
-  type Begun,
-  type Collected,
+  type BegunPart,
+  type CollectedStream,
   type EncodeState,
   type EventReading,
   errorNames,
   indexOf,
   isClientPart,
-  type KeptOfEvent,
+  type KeptEvent,
   type PartDraft,
   type PartStart,
   type StreamCodec,
@@ -72,7 +72,7 @@ function readUsageSoFar(reading: EventReading, usage: Json | undefined): void {
 
 const keyOf = (json: Json): string => String(countIn(json, "index") ?? refuseJson(json, "a whole number", "index"))
 
-function begun(block: Json): Begun {
+function kindOfBlock(block: Json): BegunPart {
   const type = requireString(block, "type")
   const kind = callKinds.get(type)
   if (kind !== undefined) {
@@ -87,7 +87,7 @@ function begun(block: Json): Begun {
 /** Text in the start event counts as the first delta; input in it counts only if no delta follows. */
 function readBlockStart(reading: EventReading, json: Json): void {
   const block = requireObjectIn(json, "content_block")
-  const part = begun(block)
+  const part = kindOfBlock(block)
   const input = part.part === "tool-call" ? member(block, "input") : undefined
   const { index } = reading.open(keyOf(json), part, input === undefined ? undefined : wireOf(input))
   if (part.part !== "text" && part.part !== "reasoning") return
@@ -130,7 +130,7 @@ function readMessageDelta(reading: EventReading, json: Json): void {
 // Rewriting upstream events
 
 /** Renumbers the block and updates the stop reason; everything else stays as it came. */
-function rewrite(state: EncodeState, { sse, body, first, kept }: KeptOfEvent): WrittenEvent {
+function rewrite(state: EncodeState, { sse, body, first, kept }: KeptEvent): WrittenEvent {
   const type = stringIn(body, "type") ?? sse.name
   if (type === "message_start") return [state, kept.some((event) => event === state.start) ? [sse] : []]
   if (type === "message_delta") return [state, rewriteStop(sse, body, kept)]
@@ -220,7 +220,7 @@ function usageOf(usage: Usage | undefined): Wire {
   })
 }
 
-function assemble({ parts }: Collected): ModelResponse {
+function assemble({ parts }: CollectedStream): ModelResponse {
   const body = writeObject({ content: writeList(parts.map(blockFrom)) })
   const { wire: _, ...answer } = readAnthropicResponse(readJson(body, "response"))
   return answer

@@ -18,16 +18,16 @@ import {
 import { type Fields, overlay, write, writeList, writeObject } from "./json-write.ts"
 import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
 import {
-  type Collected,
+  becomesChunk,
+  type CollectedStream,
   type DecodeState,
   type EncodeState,
   type EventReading,
   endOf,
   errorNames,
-  hasChunk,
   indexOf,
   isClientPart,
-  type KeptOfEvent,
+  type KeptEvent,
   type PartDraft,
   type PartStart,
   type StreamCodec,
@@ -191,7 +191,7 @@ function readLegacyCall(reading: EventReading, call: Json): void {
 }
 
 /** One assistant message: its text, its calls in order, and all unknown fields merged over the deltas. */
-function assemble({ parts, others }: Collected): ModelResponse {
+function assemble({ parts, others }: CollectedStream): ModelResponse {
   const texts = parts.filter(({ start }) => start.part === "text")
   const thoughts = parts.filter(({ start }) => start.part === "reasoning")
   const calls = parts.filter(({ start }) => start.part === "tool-call")
@@ -295,8 +295,8 @@ export const chatStream: StreamCodec = {
 }
 
 /** Writes what is kept of a chunk: calls renumbered, the final stop reason, the id of the first chunk. */
-function rewriteChunk(state: EncodeState, { sse, body: chunk, kept }: KeptOfEvent): WrittenEvent {
-  const left = kept.filter((event) => hasChunk(state, event))
+function rewriteChunk(state: EncodeState, { sse, body: chunk, kept }: KeptEvent): WrittenEvent {
+  const left = kept.filter((event) => becomesChunk(state, event))
   if (left.length === 0) return [state, []]
   const { id } = state.start ?? {}
   const usage = member(chunk, "usage")

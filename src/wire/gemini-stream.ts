@@ -19,15 +19,15 @@ import {
 import { type Fields, overlay, write, writeList, writeObject, writeOptional } from "./json-write.ts"
 import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
 import {
-  type Begun,
-  type Collected,
+  type BegunPart,
+  becomesChunk,
+  type CollectedStream,
   type EncodeState,
   type EventReading,
   endOf,
   errorNames,
-  hasChunk,
   isClientPart,
-  type KeptOfEvent,
+  type KeptEvent,
   type PartDraft,
   type StreamCodec,
   type StreamEvent,
@@ -105,7 +105,7 @@ function readPart(reading: EventReading, part: Json): void {
 /** Reads a part other than text, which arrives complete in one chunk. */
 function readWhole(reading: EventReading, part: Json, signature: string | undefined): void {
   endText(reading)
-  const { part: kind, input } = beginning(reading, part)
+  const { part: kind, input } = readPartStart(reading, part)
   const { index } = reading.open("part", kind)
   if (input !== undefined) reading.say({ type: "input-delta", index, text: input })
   if (signature !== undefined) reading.say({ type: "signature-delta", index, signature })
@@ -128,7 +128,7 @@ function readText(reading: EventReading, part: Json, signature: string | undefin
   reading.close(kind)
 }
 
-function beginning(reading: EventReading, part: Json): { readonly part: Begun; readonly input?: string } {
+function readPartStart(reading: EventReading, part: Json): { readonly part: BegunPart; readonly input?: string } {
   const place = `m0.${reading.state.parts}`
   const call = memberSpelled(part, "functionCall")
   if (call !== undefined) {
@@ -151,8 +151,8 @@ function beginning(reading: EventReading, part: Json): { readonly part: Begun; r
 // Rewriting upstream events
 
 /** Writes what is kept of a chunk: its parts, the final stop reason, the id of the first chunk. */
-function rewrite(state: EncodeState, { sse, body: chunk, first, kept }: KeptOfEvent): WrittenEvent {
-  const left = kept.filter((event) => hasChunk(state, event))
+function rewrite(state: EncodeState, { sse, body: chunk, first, kept }: KeptEvent): WrittenEvent {
+  const left = kept.filter((event) => becomesChunk(state, event))
   const idle = left.every(({ type }) => type === "usage") && (first.wire?.pieces ?? 0) > kept.length
   if (left.length === 0 || idle) return [state, []]
   const candidates = elements(member(chunk, "candidates"))
@@ -262,7 +262,7 @@ export const geminiStream: StreamCodec = {
 }
 
 /** Assembles the response; a blocked prompt has no message, as in a complete response. */
-function assemble({ parts, stop }: Collected): ModelResponse {
+function assemble({ parts, stop }: CollectedStream): ModelResponse {
   const content = writeObject({ parts: writeList(parts.map(partFrom)), role: write("model") })
   const blocked = parts.length === 0 && stop === "refusal"
   const body = writeObject({ candidates: blocked ? write([]) : writeList([writeObject({ content })]) })

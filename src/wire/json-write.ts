@@ -41,7 +41,7 @@ function differsPlainly(one: string, other: string): boolean {
   return !isInEscape(one, at) && written !== "u" && written !== "/"
 }
 
-/** Whether a position is inside an escape sequence, behind its backslash. */
+/** True if a position is inside an escape sequence, after its backslash. */
 function isInEscape(text: string, at: number): boolean {
   if (isEscaped(text, at)) return true
   for (let start = Math.max(0, at - 5); start < at - 1; start++)

@@ -326,8 +326,8 @@ const colon = 0x3a
 const nearUnits = 64
 
 /**
- * The position behind the string that `start` is in. If the string does not end before `until`: the bitwise complement of the position to
- * continue from. Long runs without a quote are skipped with `indexOf`.
+ * Returns the position after the string that `start` is in. If the string does not end before `until`, returns the bitwise complement of
+ * the position to continue from. Long runs without a quote are skipped with `indexOf`.
  */
 function endWithin(text: string, start: number, until: number): number {
   let from = start
@@ -348,13 +348,16 @@ function endWithin(text: string, start: number, until: number): number {
   return from >= text.length ? text.length : ~from
 }
 
-/** The position behind the string that opens at `start`. */
+/** Returns the position after the string that opens at `start`. */
 const endOfString = (text: string, start: number): number => endWithin(text, start + 1, text.length)
 
 const isGap = (code: number): boolean => code === comma || code === colon || code <= 0x20
 
-/** A tape under construction: the position reached, whether it is inside a string, the open containers, and whether brackets matched so far. */
-type Laying = {
+/**
+ * A tape under construction: the position reached, whether it is inside a string, the open containers, and whether all brackets matched so
+ * far.
+ */
+type LayoutState = {
   readonly tape: { readonly starts: number[]; readonly ends: number[]; readonly next: number[] }
   readonly open: number[]
   at: number
@@ -362,7 +365,7 @@ type Laying = {
   isWhole: boolean
 }
 
-const startLaying = (): Laying => ({
+const startLaying = (): LayoutState => ({
   tape: { starts: [], ends: [], next: [] },
   open: [],
   at: 0,
@@ -370,8 +373,8 @@ const startLaying = (): Laying => ({
   isWhole: true,
 })
 
-/** Extends the tape to position `until` or a little behind it. Does not validate the JSON. */
-function layUntil(text: string, laying: Laying, until: number): void {
+/** Extends the tape to position `until` or a little after it. Does not validate the JSON. */
+function layUntil(text: string, laying: LayoutState, until: number): void {
   const { tape, open } = laying
   const { starts, ends, next } = tape
   let { at } = laying
@@ -405,8 +408,8 @@ function layUntil(text: string, laying: Laying, until: number): void {
   laying.at = at
 }
 
-/** Continues in the newest value, a string, which may end behind `until`. */
-function endString(text: string, laying: Laying, from: number, until: number): number {
+/** Continues in the last value, a string, which may end after `until`. */
+function endString(text: string, laying: LayoutState, from: number, until: number): number {
   const { ends, next } = laying.tape
   const end = endWithin(text, from, until)
   laying.inString = end < 0
@@ -433,7 +436,7 @@ export function* layTapeSteps(text: string, most: number): Steps<{ readonly tape
   return { tape: laying.tape, isWhole: laying.isWhole && laying.open.length === 0 && !laying.inString }
 }
 
-/** The position behind the number or keyword that starts at `start`. */
+/** Returns the position after the number or keyword that starts at `start`. */
 function endOfBare(text: string, start: number): number {
   let at = start + 1
   for (; at < text.length; at++) {
@@ -443,7 +446,9 @@ function endOfBare(text: string, start: number): number {
   return at
 }
 
-/** The position of the bracket that closes the list around `from`; the end of the text if it is cut off, which the parser reports. */
+/**
+ * Returns the position of the bracket that closes the list around `from`; the end of the text if it is cut off, which the parser reports.
+ */
 export function closeOfList(text: string, from: number): number {
   let depth = 0
   let at = from

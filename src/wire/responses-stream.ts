@@ -19,14 +19,14 @@ import { type Fields, overlay, write, writeList, writeObject } from "./json-writ
 import { readMessage, readResponsesResponse, readResponsesUsage, responsesStop } from "./responses.ts"
 import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
 import {
-  type Begun,
-  type Collected,
+  type BegunPart,
+  type CollectedStream,
   type EncodeState,
   type EventReading,
   errorNames,
   indexOf,
   isClientPart,
-  type KeptOfEvent,
+  type KeptEvent,
   type PartDraft,
   type PartStart,
   type StreamCodec,
@@ -45,7 +45,10 @@ const readers: ReadonlyMap<string, (reading: EventReading, json: Json) => void> 
   ["response.reasoning_text.delta", (reading, json) => readDelta(reading, json, "reasoning-delta")],
   ["response.function_call_arguments.delta", (reading, json) => readDelta(reading, json, "input-delta")],
   ["response.custom_tool_call_input.delta", (reading, json) => readDelta(reading, json, "input-delta")],
-  ["response.output_item.added", (reading, json) => reading.open(keyOf(json), begun(requireObjectIn(json, "item")))],
+  [
+    "response.output_item.added",
+    (reading, json) => reading.open(keyOf(json), kindOfItem(requireObjectIn(json, "item"))),
+  ],
   ["response.output_item.done", readDone],
   ["response.completed", readEnd],
   ["response.incomplete", readEnd],
@@ -75,7 +78,7 @@ function readStart(reading: EventReading, response: Json): void {
 }
 
 /** Reads an item as the reader of complete responses does. */
-function begun(item: Json): Begun {
+function kindOfItem(item: Json): BegunPart {
   if (stringIn(item, "type") === "message") return { part: "text" }
   const part: Part | undefined = readMessage(item, []).parts[0]
   if (part?.type === "tool-call") {
@@ -97,7 +100,7 @@ function readDone(reading: EventReading, json: Json): void {
   const key = keyOf(json)
   const item = requireObjectIn(json, "item")
   const known = reading.state.open.get(key)
-  const whole = begun(item)
+  const whole = kindOfItem(item)
   const { parts } = readMessage(item, [])
   if (known !== undefined && !isSame(whole, known.start)) throw reading.invalid("the item that began", "another")
   const start = known?.start ?? reading.open(key, whole)
@@ -111,7 +114,7 @@ function readDone(reading: EventReading, json: Json): void {
  * True if the finished item matches its start. A call must keep its id and name: otherwise it could be checked as one tool and run as
  * another.
  */
-function isSame(begun: Begun, start: PartStart): boolean {
+function isSame(begun: BegunPart, start: PartStart): boolean {
   if (begun.part !== "tool-call" || start.part !== "tool-call") return begun.part === start.part
   return begun.callId === start.callId && begun.tool === start.tool && begun.kind === start.kind
 }
@@ -345,7 +348,7 @@ export function sequenceOf({ sequence, last }: EncodeState): number {
 }
 
 /** Renumbers events and items, and lists in the closing event the items that were really sent. */
-function rewrite(state: EncodeState, { sse, body, first, kept }: KeptOfEvent): WrittenEvent {
+function rewrite(state: EncodeState, { sse, body, first, kept }: KeptEvent): WrittenEvent {
   if (!isWritten(state, first, kept)) return [state, []]
   const part = writtenPart(state, first)
   const stop = kept.find((event) => event.type === "response-stop")
@@ -423,7 +426,7 @@ function itemOfEvent(end: SseEvent): Wire {
 }
 
 /** Assembles the response from the streamed items: its own list may be empty or outdated. */
-function assemble({ parts, start, end }: Collected): ModelResponse {
+function assemble({ parts, start, end }: CollectedStream): ModelResponse {
   const finished = member(wireJson(end), "response")
   const base = finished !== undefined && isObject(finished.value) ? wireOf(finished) : write({})
   const id = start?.id === undefined ? {} : { id: write(start.id) }

@@ -87,7 +87,7 @@ export const errorNames = (problem: Problem, ours: string): { readonly type: str
     : { type: ours, message: describe(problem).sentence }
 
 /** True if an event becomes a chunk, in formats that stream chunks of one response. No chunk ends a part, and a response starts once. */
-export function hasChunk(state: EncodeState, event: StreamEvent): boolean {
+export function becomesChunk(state: EncodeState, event: StreamEvent): boolean {
   if (event.type === "part-end") return false
   if (event.type === "response-start") return event === state.start
   const index = indexOf(event)
@@ -165,7 +165,7 @@ export type EncodeState = {
 export type WrittenEvent = readonly [EncodeState, readonly SseEvent[]]
 
 /** An SSE event that is written again: its JSON, and which of its stream events were kept. */
-export type KeptOfEvent = {
+export type KeptEvent = {
   readonly sse: SseEvent
   readonly body: Json
   readonly first: StreamEvent
@@ -211,7 +211,7 @@ export type PartDraft = {
 }
 
 /** A whole stream put together, not yet in the shape of its format. */
-export type Collected = {
+export type CollectedStream = {
   readonly start?: StreamEvent & ResponseStart
   /** In the order in which they began, without unfinished tool calls. */
   readonly parts: readonly PartDraft[]
@@ -231,10 +231,10 @@ export type StreamCodec = {
   /** What the end of the connection means, if no closing event came before it. */
   readonly readEnd: (state: DecodeState) => readonly StreamStatement[]
   /** Writes what is kept of one SSE event over its original text. The state already includes these events. */
-  readonly rewrite: (state: EncodeState, relayed: KeptOfEvent) => WrittenEvent
+  readonly rewrite: (state: EncodeState, relayed: KeptEvent) => WrittenEvent
   readonly write: (state: EncodeState, event: StreamEvent) => WrittenEvent
   /** Builds the response as a client would send it back in its next request. */
-  readonly assemble: (collected: Collected) => ModelResponse
+  readonly assemble: (collected: CollectedStream) => ModelResponse
   /** Whether a part of our own can be written in this format so that clients handle it correctly. */
   readonly canWrite: (start: PartStart) => boolean
   readonly isNumbered: (sse: SseEvent) => boolean
@@ -243,7 +243,7 @@ export type StreamCodec = {
 }
 
 /** A part as a format's reader opens it; `openPart` assigns its number. */
-export type Begun =
+export type BegunPart =
   | { readonly part: "text" | "reasoning" | "other" }
   | Omit<Extract<PartStart, { readonly part: "tool-call" }>, "type" | "index">
 
@@ -278,7 +278,7 @@ const partsIn = (reading: ReadSoFar, say: (said: StreamStatement) => void) => {
     invalid,
     part,
     /** Opens the part that the wire calls `key`. */
-    open: (key: string, begun: Begun, input?: OpenPart["input"]): PartStart => {
+    open: (key: string, begun: BegunPart, input?: OpenPart["input"]): PartStart => {
       const { state } = reading
       if (state.open.has(key)) throw invalid("a part that has not begun", "one that has")
       const start: PartStart = { type: "part-start", index: state.parts, ...begun }

@@ -4,7 +4,7 @@ import { grammar } from "./grammar.ts"
 import { conditional, denies, partsOf, type RulePart } from "./parts.ts"
 import { inPlainWords } from "./plain-words.ts"
 import { type RuleValues, uniqueValues } from "./values.ts"
-import { anyWord, wordsOf } from "./vocabulary.ts"
+import { listedWords, wholeWords } from "./vocabulary.ts"
 
 /** A sentence that is a rule for the agent, with what it says in general, before its subject is known. */
 export type Rule = {
@@ -44,7 +44,7 @@ export function readRule(sentence: string): Rule | NoRule {
   if (why !== undefined) return { why }
   const parts = partsOf(plain, text)
   if (parts.length > maxParts) return { why: "it says several things at once; state them one by one" }
-  const asks = wordsOf("asking").test(plain.replace(grammar("noAsking"), " "))
+  const asks = listedWords("asking").test(plain.replace(grammar("noAsking"), " "))
   const unbound = whyUnbound(plain, parts, asks)
   if (unbound !== undefined) return { why: unbound }
   const words = parts.map(({ marked }) => marked).join(" ; ")
@@ -96,7 +96,7 @@ const allowed = "it allows something, and a rule found in words never loosens an
 
 /** Returns why a part does not bind the agent. */
 function whyNotForAgent(plain: string, isOthers: boolean): string | undefined {
-  if (grammar("allowing").test(plain) && !wordsOf("restricting").test(plain)) return allowed
+  if (grammar("allowing").test(plain) && !listedWords("restricting").test(plain)) return allowed
   if (
     grammar("isThing").test(plain) ||
     (!isOthers && !grammar("isCommand").test(plain) && bindsThing(plain)) ||
@@ -109,7 +109,7 @@ function whyNotForAgent(plain: string, isOthers: boolean): string | undefined {
 /** Source of a pattern for a product in a few words, optionally with its place. */
 const aProduct = [
   "(?:the|our|this|your|every|each|all|a|an|my)?\\s*",
-  `(?:(?!to |for |with |from |of |by |in )[\\p{L}-]+ ){0,2}(?:${wordsOf("products").source})`,
+  `(?:(?!to |for |with |from |of |by |in )[\\p{L}-]+ ){0,2}(?:${listedWords("products").source})`,
   "(?: (?:at|on|in|of|for|from|behind|under) [\\p{L}\\p{N}./-]+)?",
 ].join("")
 const doesOrMust = anyOf(
@@ -157,7 +157,7 @@ const whenYouWish =
   "(?:when|whenever|if) (?:you (?:want|need|have|wish) to|you're about to|you are about to)(?![\\p{L}])"
 /** Matches a condition that is only the act itself: "when you send mail". */
 const actAsCondition = lazyPattern(
-  `(?<![\\p{L}])${whenYou}(?:${wordsOf("acting").source})|(?<![\\p{L}])${whenYouWish}`,
+  `(?<![\\p{L}])${whenYou}(?:${listedWords("acting").source})|(?<![\\p{L}])${whenYouWish}`,
   "gu",
 )
 
@@ -166,8 +166,8 @@ function allowsWithoutAsking(plain: string): boolean {
   const rest = plain.replace(grammar("unasked"), " ")
   return (
     rest !== plain &&
-    !wordsOf("forbidding").test(rest) &&
-    !wordsOf("asking").test(rest.replace(grammar("noAsking"), " "))
+    !listedWords("forbidding").test(rest) &&
+    !listedWords("asking").test(rest.replace(grammar("noAsking"), " "))
   )
 }
 
@@ -192,7 +192,10 @@ const quotesRule = (text: string): boolean =>
     text.replace(/^["“„«]([^"“”„«»]*)["”“»][.!]?$/su, "$1").match(/["“”„«][^"“”„«»]*\s[^"“”„«»]*(?:["”“»]|$)/gu) ?? []
   ).some((quoted) => {
     const plain = inPlainWords(quoted)
-    return [wordsOf("forbidding"), wordsOf("restricting"), wordsOf("asking"), anyWord("must|always")].some((words) =>
-      words.test(plain),
-    )
+    return [
+      listedWords("forbidding"),
+      listedWords("restricting"),
+      listedWords("asking"),
+      wholeWords("must|always"),
+    ].some((words) => words.test(plain))
   })

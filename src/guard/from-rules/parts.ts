@@ -1,7 +1,7 @@
 import type { LazyPattern } from "../../language/lazy.ts"
 import { grammar, plainly } from "./grammar.ts"
 import { type Marked, marks, markValues, type ValueKind } from "./values.ts"
-import { anyWord, isGrammarWord, wordsOf } from "./vocabulary.ts"
+import { isGrammarWord, listedWords, wholeWords } from "./vocabulary.ts"
 
 /** What a part says of its values: only these, never these, neither explicitly, or both. */
 type Polarity = "only" | "never" | "plain" | "mixed"
@@ -91,17 +91,17 @@ function partOf(piece: string, text: string): RulePart {
     values: marked.values,
     polarity,
     isDirect: !marked.isDoubtful && !advising.test(plain) && (read === plain || polarityIn(plain) === polarity),
-    others: wordsOf("otherThings").test(read),
-    permits: wordsOf("permitting").test(read) && !wordsOf("forbidding").test(read),
-    excepts: wordsOf("excepting").test(read.replace(grammar("askingClause"), " ")),
+    others: listedWords("otherThings").test(read),
+    permits: listedWords("permitting").test(read) && !listedWords("forbidding").test(read),
+    excepts: listedWords("excepting").test(read.replace(grammar("askingClause"), " ")),
     explains: grammar("explaining").test(read) && !(polarity === "only" && /^we /u.test(read)),
   }
 }
 
 /** Advice is weaker than a ban. */
-const advising = anyWord("avoid")
+const advising = wholeWords("avoid")
 
-const liftsDuty = anyWord(
+const liftsDuty = wholeWords(
   "no need|needn't|need not|(?:don't|doesn't|do not) (?:have|need) to|no longer (?:have|need) to",
 )
 
@@ -109,21 +109,22 @@ function polarityIn(read: string): Polarity {
   if (/(?<![\p{L}])(?:not|don't|never) (?:just|only|solely|merely)(?![\p{L}])/u.test(read)) return "mixed"
   const polarity = clausePolarity(read)
   // Without a value, "outside the company" does not name what would be allowed.
-  const isBan = !read.includes("‹") && wordsOf("forbidding").test(read) && !wordsOf("restricting").test(read)
+  const isBan = !read.includes("‹") && listedWords("forbidding").test(read) && !listedWords("restricting").test(read)
   return polarity === "only" && isBan ? "never" : polarity
 }
 
 function clausePolarity(whole: string): Polarity {
   const clause = whole.replace(/read[- ]only/g, "read").replace(/› (?:that|which|who|where) (?![^,;.]*‹)[^,;.]*/u, "›")
-  const forbids = wordsOf("forbidding").test(clause)
-  if (wordsOf("excluding").test(clause)) return forbids || wordsOf("restricting").test(clause) ? "only" : "mixed"
-  if (wordsOf("restricting").test(clause)) return "only"
+  const forbids = listedWords("forbidding").test(clause)
+  if (listedWords("excluding").test(clause))
+    return forbids || listedWords("restricting").test(clause) ? "only" : "mixed"
+  if (listedWords("restricting").test(clause)) return "only"
   if (forbids) return "never"
-  return wordsOf("keeping").test(clause) ? "only" : "plain"
+  return listedWords("keeping").test(clause) ? "only" : "plain"
 }
 
 /** What a sentence says of its values of some kinds. */
-export type ValueStanding = {
+export type ValueStance = {
   readonly direction: "only" | "never" | "plain"
   readonly values: readonly string[]
   /** The parts that name the values. */
@@ -142,13 +143,13 @@ const forbidsEarlierPart = ({ polarity, explains, plain }: RulePart): boolean =>
   polarity === "never" && !explains && grammar("pointsBack").test(plain)
 
 /** What a sentence says of its values of these kinds: "mixed" if it is contradictory or unclear, `undefined` if it names none. */
-export function standingOf(
+export function statementOn(
   parts: readonly RulePart[],
   kinds: readonly ValueKind[],
-): ValueStanding | "mixed" | undefined {
+): ValueStance | "mixed" | undefined {
   const all = parts.filter((part) => valuesIn(part, kinds).length > 0)
   if (all.length === 0) return undefined
-  const of = (some: readonly RulePart[], direction: ValueStanding["direction"]): ValueStanding => ({
+  const of = (some: readonly RulePart[], direction: ValueStance["direction"]): ValueStance => ({
     direction,
     values: [...new Set(some.flatMap((part) => valuesIn(part, kinds)))],
     parts: some,
@@ -185,14 +186,14 @@ function combined(
   parts: readonly RulePart[],
   { only, never, plain }: Readonly<Record<"only" | "never" | "plain", readonly RulePart[]>>,
   kinds: readonly ValueKind[],
-  of: (some: readonly RulePart[], direction: ValueStanding["direction"]) => ValueStanding,
-): ValueStanding | "mixed" {
+  of: (some: readonly RulePart[], direction: ValueStance["direction"]) => ValueStance,
+): ValueStance | "mixed" {
   const shared = (one: readonly RulePart[], other: readonly RulePart[]): boolean =>
     of(one, "plain").values.some((value) => of(other, "plain").values.includes(value))
   if (only.length > 1 || (only.length > 0 && plain.length > 0) || shared(only, never) || shared(never, plain))
     return "mixed"
   const rest = parts.filter((part) => valuesIn(part, kinds).length === 0)
-  if (rest.some(({ excepts, plain: text }) => excepts && !wordsOf("asking").test(text))) return "mixed"
+  if (rest.some(({ excepts, plain: text }) => excepts && !listedWords("asking").test(text))) return "mixed"
   if (only.length === 1) return of(only, "only")
   // Values without a direction are a permission or advice, so only the forbidden ones bind.
   if (never.length > 0) return plain.every(({ excepts }) => !excepts) ? of(never, "never") : "mixed"
@@ -226,10 +227,10 @@ export const forbiddenParts = ({ parts }: { readonly parts: readonly RulePart[] 
       polarity === "never" &&
       !others &&
       !explains &&
-      (wordsOf("forbidding").test(plain) || forbids.test(plain)) &&
+      (listedWords("forbidding").test(plain) || forbids.test(plain)) &&
       !/^(?:with no|without) /u.test(plain),
   )
-const forbids = anyWord("avoid|leave|out of the question")
+const forbids = wholeWords("avoid|leave|out of the question")
 
 /** True if a part makes an exception or permits something. */
 export const isExcepted = ({ parts }: { readonly parts: readonly RulePart[] }): boolean =>
@@ -238,8 +239,8 @@ export const isExcepted = ({ parts }: { readonly parts: readonly RulePart[] }): 
 export const markedIn = (parts: readonly RulePart[]): string => parts.map(({ marked }) => marked).join(" ; ")
 
 /** True if every part that names the values states an obligation. */
-export const isDemand = ({ parts }: ValueStanding): boolean =>
-  parts.every(({ marked, permits }) => wordsOf("demanding").test(marked) && !permits)
+export const isDemand = ({ parts }: ValueStance): boolean =>
+  parts.every(({ marked, permits }) => listedWords("demanding").test(marked) && !permits)
 /** Words of a part that are neither grammar nor vocabulary of its family; each may narrow the rule. */
 export const unexplainedWords = ({ marked }: RulePart, ...families: readonly LazyPattern[]): readonly string[] =>
   marked

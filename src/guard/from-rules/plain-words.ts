@@ -16,7 +16,7 @@ export function inPlainWords(text: string): string {
     .replace(/["“”„«»`「」『』]|\*{2,}|(?<=^|\s)\*(?=\p{L})|(?<=\p{L})\*(?=\s|$)/gu, " ")
     .replace(/\s+/g, " ")
     .trim()
-  return oneWayOfSaying(inEnglish(spelledOut(plain).replace(grammar("namedFolder", "gu"), "$1/")))
+  return unifyWordings(inEnglish(spelledOut(plain).replace(grammar("namedFolder", "gu"), "$1/")))
 }
 
 /** Abbreviations of typed chat, with their full forms. */
@@ -103,7 +103,7 @@ const negationFirst = (text: string): string =>
  * Reduces the many wordings for forbidding, asking and restricting to those the families read: "I forbid you to run", "refrain from
  * running" and "running … is not permitted" all become "never run".
  */
-function oneWayOfSaying(text: string): string {
+function unifyWordings(text: string): string {
   const read = plainly(text, "forbid", "leave", "ask", "confine")
   return read === text ? text : read.replace(/\s+/g, " ").trim()
 }

@@ -9,7 +9,7 @@ import lists from "./vocabulary.json" with { type: "json" }
  */
 
 /** Matches any of the words as whole words. */
-export const anyWord = (list: string | readonly string[]): LazyPattern =>
+export const wholeWords = (list: string | readonly string[]): LazyPattern =>
   lazyPattern(`(?<![\\p{L}\\p{N}_-])${anyOf(list)}(?![\\p{L}\\p{N}_-])`, "u")
 
 /** Matches any of the words in any regular form: `send` also as `sends`, `sending` and `sended`, which does no harm. */
@@ -21,7 +21,7 @@ function inForms(list: string | readonly string[]): LazyPattern {
     const changed = word.endsWith("y") ? [`${word.slice(0, -1)}ies`, `${word.slice(0, -1)}ied`] : []
     return [word, `${word}s`, `${word}es`, `${word}'s`, `${stem}ed`, `${stem}ing`, ...doubled, ...changed]
   })
-  return anyWord([...new Set(all)].map((word) => word.replace(/_/g, " ")))
+  return wholeWords([...new Set(all)].map((word) => word.replace(/_/g, " ")))
 }
 
 const patterns = new Map<string | readonly string[], LazyPattern>()
@@ -37,7 +37,7 @@ function patternOf(
 }
 
 /** Matches the words of a vocabulary list as they are. */
-export const wordsOf = (name: keyof typeof lists.said): LazyPattern => patternOf(lists.said[name], anyWord)
+export const listedWords = (name: keyof typeof lists.said): LazyPattern => patternOf(lists.said[name], wholeWords)
 
 /** Matches the words of a vocabulary list in any regular form. */
 export const anyForm = (name: keyof typeof lists.forms): LazyPattern => patternOf(lists.forms[name], inForms)
@@ -58,7 +58,7 @@ export function namedIn<Name extends string>(
   const namesWith = (certainty: Certainty): readonly Name[] =>
     entriesOf(table).flatMap(([name, words]) => {
       const list = words[certainty]
-      return list !== undefined && patternOf(list, anyWord).test(text) ? [name] : []
+      return list !== undefined && patternOf(list, wholeWords).test(text) ? [name] : []
     })
   const names = namesWith("sure")
   return names.length > 0 ? { names, isSure: true } : { names: namesWith("likely"), isSure: false }

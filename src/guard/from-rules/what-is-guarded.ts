@@ -4,7 +4,7 @@ import type { Rule } from "./binding.ts"
 import { broad, type FamilyReading, likely, policyReading, someCalls, sure, twoThings } from "./family.ts"
 import { grammar } from "./grammar.ts"
 import { forbiddenParts, isExcepted } from "./parts.ts"
-import { acts, anyForm, anyWord, namedIn, personKinds, secretActs, wordsOf } from "./vocabulary.ts"
+import { acts, anyForm, listedWords, namedIn, personKinds, secretActs, wholeWords } from "./vocabulary.ts"
 
 /** Rules on what is guarded: money, secrets, personal data, and acts that need a person's approval. */
 
@@ -15,20 +15,24 @@ export function spend(rule: Rule): FamilyReading {
     return { policy: { template: "spend-limit", amount: 0, currency: "USD" }, confidence: sure }
   const isBound = parts.some(({ polarity }) => polarity === "never" || polarity === "only") || rule.asks
   if (sums.length === 0)
-    return isBound && anyWord("spend|budget").test(plain) && wordsOf("limiting").test(plain) && /\d/.test(plain)
+    return isBound && wholeWords("spend|budget").test(plain) && listedWords("limiting").test(plain) && /\d/.test(plain)
       ? { why: "it names no currency" }
       : undefined
-  if (parts.some((part) => part.plain === "once") || !wordsOf("limiting").test(words) || wordsOf("noLimit").test(words))
+  if (
+    parts.some((part) => part.plain === "once") ||
+    !listedWords("limiting").test(words) ||
+    listedWords("noLimit").test(words)
+  )
     return undefined
-  if (!isBound && !wordsOf("limitStated").test(words)) return undefined
+  if (!isBound && !listedWords("limitStated").test(words)) return undefined
   if (parts.some(({ excepts }) => excepts)) return twoThings
   // "Below 20 euros no reminder is sent" is not a spending limit.
   const below = /(?<![\p{L}])(?:under|below|less than|unter|cheaper)(?![\p{L}])/u
   if (parts.some((part) => part.polarity === "never" && below.test(part.plain))) return undefined
-  const isPeriod = wordsOf("perPeriod").test(words)
+  const isPeriod = listedWords("perPeriod").test(words)
   const isBudget =
-    anyWord("budget|have|got|kitty|allowance").test(words) &&
-    !anyWord("limit|ceiling|cap|capped|maximum|at most").test(words) &&
+    wholeWords("budget|have|got|kitty|allowance").test(words) &&
+    !wholeWords("limit|ceiling|cap|capped|maximum|at most").test(words) &&
     !isBound &&
     !isPeriod
   const isMoney = anyForm("money").test(words) || isPeriod || parts.some(({ polarity }) => polarity === "never")
@@ -38,11 +42,11 @@ export function spend(rule: Rule): FamilyReading {
     return { why: "it names more than one sum" }
   const [{ minor, currency } = { minor: 0 }] = sums
   if (currency === undefined) return { why: "it names no currency" }
-  if (wordsOf("perUnit").test(words)) return { why: "it is a limit for a unit, and a purchase may be of several" }
+  if (listedWords("perUnit").test(words)) return { why: "it is a limit for a unit, and a purchase may be of several" }
   // A limit per month is enforced per purchase: a purchase above it breaks the rule in any case, and the guard does not see other
   // sessions.
-  const isEach = wordsOf("eachPurchase").test(words) || isPeriod || rule.asks
-  const isAll = wordsOf("inTotal").test(words) || (!isEach && wordsOf("spentInAll").test(words))
+  const isEach = listedWords("eachPurchase").test(words) || isPeriod || rule.asks
+  const isAll = listedWords("inTotal").test(words) || (!isEach && listedWords("spentInAll").test(words))
   return policyReading(
     rule,
     {
@@ -51,13 +55,13 @@ export function spend(rule: Rule): FamilyReading {
       currency,
       ...(isAll && !(isPeriod && isEach) ? {} : { per: "call" }),
     },
-    wordsOf("spending").test(plain) && !isPeriod ? sure : broad,
+    listedWords("spending").test(plain) && !isPeriod ? sure : broad,
   )
 }
 
 /** True if "tokens" means secrets: no number and no limit stands beside it. */
 const isToken = (plain: string): boolean =>
-  /(?<![\p{L}])tokens(?![\p{L}])/u.test(plain) && !/\d/.test(plain) && !wordsOf("limiting").test(plain)
+  /(?<![\p{L}])tokens(?![\p{L}])/u.test(plain) && !/\d/.test(plain) && !listedWords("limiting").test(plain)
 
 export function secrets(rule: Rule): FamilyReading {
   const { parts, values } = rule
@@ -68,10 +72,14 @@ export function secrets(rule: Rule): FamilyReading {
       plain,
     )
   const isNamed = (plain: string): boolean =>
-    wordsOf("secretNouns").test(plain) || wordsOf("moreSecrets").test(plain) || isToken(plain)
+    listedWords("secretNouns").test(plain) || listedWords("moreSecrets").test(plain) || isToken(plain)
   if (!parts.some(({ plain }) => isNamed(plainOf(plain))) || values.tools.length > 0) return undefined
-  const isLikely = !parts.some(({ plain }) => wordsOf("secretNouns").test(plainOf(plain)))
-  const others = [wordsOf("noSecret"), wordsOf("designWords"), ...(isLikely ? [wordsOf("noLikelySecret")] : [])]
+  const isLikely = !parts.some(({ plain }) => listedWords("secretNouns").test(plainOf(plain)))
+  const others = [
+    listedWords("noSecret"),
+    listedWords("designWords"),
+    ...(isLikely ? [listedWords("noLikelySecret")] : []),
+  ]
   if (others.some((words) => words.test(rule.plain))) return undefined
   const bound = forbiddenParts(rule)
     .map(({ plain }) => plainOf(plain))
@@ -84,47 +92,49 @@ export function secrets(rule: Rule): FamilyReading {
   const deny = names.length === 0 && copying.test(text) ? (["read", "send"] as const) : names
   if (!isSure && untouched.test(text)) return policyReading(rule, { template: "no-secrets" }, likely)
   if (deny.length === 0) return { why: "it does not say what must not be done with the secrets" }
-  const isPlain = isSure && bound.some((plain) => wordsOf("secretNouns").test(plain) || isToken(plain))
+  const isPlain = isSure && bound.some((plain) => listedWords("secretNouns").test(plain) || isToken(plain))
   return policyReading(rule, { template: "no-secrets", deny }, isPlain ? sure : broad)
 }
 
-const secretNoun = lazy(() => new RegExp(`${wordsOf("secretNouns").source}|${wordsOf("moreSecrets").source}`, "gu"))
-const copying = anyWord("cop(?:y|ies|ied|ying)|mov(?:e|ed|ing)|export\\p{L}*|extract\\p{L}*")
-const untouched = anyWord("touch(?:ed|ing)?|hands off|stay away|off-limits|go near")
+const secretNoun = lazy(
+  () => new RegExp(`${listedWords("secretNouns").source}|${listedWords("moreSecrets").source}`, "gu"),
+)
+const copying = wholeWords("cop(?:y|ies|ied|ying)|mov(?:e|ed|ing)|export\\p{L}*|extract\\p{L}*")
+const untouched = wholeWords("touch(?:ed|ing)?|hands off|stay away|off-limits|go near")
 
 export function personalData(rule: Rule): FamilyReading {
   const { parts, plain } = rule
   const isNamed = (text: string): boolean =>
-    wordsOf("allPersonal").test(text) ||
-    wordsOf("personNouns").test(text) ||
+    listedWords("allPersonal").test(text) ||
+    listedWords("personNouns").test(text) ||
     namedIn(personKinds, text).names.length > 0
   if (!parts.some((part) => isNamed(part.plain))) return undefined
   const bound = [...forbiddenParts(rule), ...parts.filter((part) => grammar("keepsOut").test(part.plain))]
     .map((part) => part.plain)
     .filter((text) => isNamed(text) || grammar("pointsBack").test(text))
   if (bound.length === 0 || rule.values.regions.length + rule.values.languages.length > 0) return undefined
-  if (anyWord("advice|announced?|congratulat\\p{L}*|gets? our").test(plain)) return undefined
+  if (wholeWords("advice|announced?|congratulat\\p{L}*|gets? our").test(plain)) return undefined
   if (isExcepted(rule)) return twoThings
   // The guard cannot recognize names of people, so half of the rule would be lost.
-  if (wordsOf("unseenPersonal").test(plain)) return unrecognized
+  if (listedWords("unseenPersonal").test(plain)) return unrecognized
   if (!anyForm("giveOut").test(plain)) return undefined
-  const isSent = anyWord(
+  const isSent = wholeWords(
     "send\\p{L}*|sent|shar\\p{L}+|mail\\p{L}*|e-?mails?|post|publish|paste|export|disclos\\p{L}+|forward\\p{L}*",
   )
   if (
-    anyWord("logs?|logging|logged|print|stored?|storing|database|test data|fixtures|examples?").test(plain) &&
+    wholeWords("logs?|logging|logged|print|stored?|storing|database|test data|fixtures|examples?").test(plain) &&
     !isSent.test(plain)
   )
     return { why: "it is about what is kept or printed, and the guard judges what is sent" }
   const text = bound.some(isNamed) ? bound.join(" ; ") : plain
   const { names: kinds, isSure } = namedIn(personKinds, text)
-  const isGeneral = wordsOf("allPersonal").test(text)
+  const isGeneral = listedWords("allPersonal").test(text)
   if (!isGeneral && kinds.length === 0) return unrecognized
-  const isAll = isGeneral && !(isSure && kinds.length > 0 && !wordsOf("personalData").test(text))
+  const isAll = isGeneral && !(isSure && kinds.length > 0 && !listedWords("personalData").test(text))
   return policyReading(
     rule,
     { template: "no-personal-data", ...(isAll ? {} : { kinds }) },
-    (isAll ? wordsOf("personalData").test(text) : isSure) ? sure : broad,
+    (isAll ? listedWords("personalData").test(text) : isSure) ? sure : broad,
   )
 }
 
@@ -135,20 +145,20 @@ export function askBefore(rule: Rule): FamilyReading {
   const plain = withoutNames(rule).replace(grammar("emphasis", "gu"), " ")
   const isAsked =
     rule.asks &&
-    wordsOf("asksPerson").test(plain) &&
+    listedWords("asksPerson").test(plain) &&
     !grammar("asksOthers").test(plain.replace(namedPerson, "me")) &&
-    wordsOf("ordering").test(plain)
+    listedWords("ordering").test(plain)
   if (!isAsked) return undefined
   const named = [values.commands, values.tools, values.paths, values.domains, values.recipients]
   if (named.some((some) => some.length > 0)) return someCalls
-  if (wordsOf("limiting").test(plain) && /\d/.test(plain)) return { why: "it names no currency" }
-  if (/\d/u.test(plain) || parts.some(({ excepts }) => excepts) || wordsOf("asksBack").test(plain)) return undefined
+  if (listedWords("limiting").test(plain) && /\d/.test(plain)) return { why: "it names no currency" }
+  if (/\d/u.test(plain) || parts.some(({ excepts }) => excepts) || listedWords("asksBack").test(plain)) return undefined
   const text = askedIn(plain.replace(grammar("asked", "gu"), " "))
   const { names, isSure } = namedIn(acts, text)
   const wanted = names.includes("email") ? names.filter((act) => act !== "send") : names
   if (wanted.length === 0) return { why: "what has to be asked about is nothing that the guard can see in a call" }
   if (wanted.some((act) => act === "change" || act === "run") && inPlace.test(text)) return someCalls
-  const inProduction = wordsOf("production").test(plain) ? ({ environments: ["production"] } as const) : {}
+  const inProduction = listedWords("production").test(plain) ? ({ environments: ["production"] } as const) : {}
   return {
     policy: { template: "ask-before", acts: wanted, ...inProduction },
     confidence: isSure && !limitsActs.test(plain) ? likely : broad,
@@ -156,7 +166,7 @@ export function askBefore(rule: Rule): FamilyReading {
 }
 
 /** Matches words that ask about some acts of a kind only, where the guard asks about all of them. */
-const limitsActs = anyWord("main|master|protected|specific|certain|some|another|twice")
+const limitsActs = wholeWords("main|master|protected|specific|certain|some|another|twice")
 
 /** Replaces the name of a person who has to agree by "me": "Cleared with Oskar". */
 const withoutNames = ({ plain, text }: Rule): string =>
@@ -175,7 +185,7 @@ const inPlace = /\b(?:in|from|on|of|below|under|inside) (?:the|our|my|a|an|your|
 function askedIn(plain: string): string {
   const parts = plain.split(/[;:.](?= |$)|, (?!(?:\p{L}+,? ){0,2}(?:or|and|nor|oder|und|ou|et|y|o|e) )| but /u)
   const ordered = parts.filter((part) =>
-    anyWord("before|without|until|unless|prior to|only after|only once").test(part),
+    wholeWords("before|without|until|unless|prior to|only after|only once").test(part),
   )
   const isNamed = (list: readonly string[]): boolean => list.some((part) => namedIn(acts, part).names.length > 0)
   // What needs approval follows "before", but may stand on either side of "without".
@@ -183,7 +193,7 @@ function askedIn(plain: string): string {
   if (isNamed(behind)) return behind.join(" ; ")
   if (isNamed(ordered)) return ordered.join(" ; ")
   const forbidden = parts.filter(
-    (part) => wordsOf("forbidding").test(part) && !/^(?: not| never| no)?(?: not)? even /.test(part),
+    (part) => listedWords("forbidding").test(part) && !/^(?: not| never| no)?(?: not)? even /.test(part),
   )
   return forbidden.length > 0 ? forbidden.join(" ; ") : plain
 }

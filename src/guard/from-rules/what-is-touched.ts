@@ -1,15 +1,15 @@
 import type { Rule } from "./binding.ts"
 import { broad, type FamilyReading, likely, narrowed, policyReading, sure, twoThings } from "./family.ts"
 import { grammar } from "./grammar.ts"
-import { forbiddenParts, isExcepted, markedIn, type RulePart, standingOf, unexplainedWords } from "./parts.ts"
-import { anyForm, anyWord, controls, namedIn, wordsOf } from "./vocabulary.ts"
+import { forbiddenParts, isExcepted, markedIn, type RulePart, statementOn, unexplainedWords } from "./parts.ts"
+import { anyForm, controls, listedWords, namedIn, wholeWords } from "./vocabulary.ts"
 import { confidenceIn } from "./where-it-goes.ts"
 
 /** Rules on what is touched: files, tools and commands, production, security controls. */
 
 export function paths(rule: Rule): FamilyReading {
   const { parts, words, values } = rule
-  const stand = standingOf(parts, ["paths"])
+  const stand = statementOn(parts, ["paths"])
   if (stand === undefined) return undefined
   if (values.domains.length + values.commands.length + values.tools.length > 0) return undefined
   const readable = parts.filter(({ marked }) => /‹path›.*(?<![\p{L}])read[- ]only(?![\p{L}])/u.test(marked))
@@ -20,8 +20,8 @@ export function paths(rule: Rule): FamilyReading {
     ({ others, permits, polarity, marked }) => others || permits || (polarity === "never" && !marked.includes("‹")),
   )
   const acting = markedIn(stand.pointing ?? [...stand.parts, ...beside]).replace(/‹\p{L}+›/gu, "‹›")
-  if (!wordsOf("pathActs").test(acting) || grammar("notPlace").test(markedIn(stand.parts))) return undefined
-  if (wordsOf("notFiles").test(words)) return undefined
+  if (!listedWords("pathActs").test(acting) || grammar("notPlace").test(markedIn(stand.parts))) return undefined
+  if (listedWords("notFiles").test(words)) return undefined
   const confidence = confidenceIn(stand, 1, anyForm("change"), anyForm("delete"), anyForm("look"), anyForm("file"))
   if (confidence === undefined) return narrowed
   const [changes, deletes] = [anyForm("change").test(acting), anyForm("delete").test(acting)]
@@ -33,16 +33,17 @@ export function paths(rule: Rule): FamilyReading {
     const isOther = (part: RulePart): boolean =>
       part.polarity === "never" && !part.others && !stand.parts.includes(part)
     if (parts.some(isOther) && !stand.parts.some((part) => part.excepts)) return twoThings
-    return !changes && anyWord("read(?:ing)?|open|look").test(words)
+    return !changes && wholeWords("read(?:ing)?|open|look").test(words)
       ? { why: "it says what alone may be read, and the guard judges what is changed" }
       : policyReading(rule, { template: "allowed-paths", paths: namedPaths }, confidence)
   }
-  const isAsking = ({ plain }: RulePart): boolean => wordsOf("asking").test(plain)
+  const isAsking = ({ plain }: RulePart): boolean => listedWords("asking").test(plain)
   const asks = stand.parts.every(isAsking) || parts.some((part) => isAsking(part) && part.marked.split(" ").length < 4)
   const isAsked = rule.asks && (changes || deletes) && asks
   if (stand.direction !== "never" && !isAsked) return undefined
   const reads =
-    wordsOf("opening").test(acting) || (wordsOf("closing").test(acting) && !wordsOf("modifying").test(acting))
+    listedWords("opening").test(acting) ||
+    (listedWords("closing").test(acting) && !listedWords("modifying").test(acting))
   const access = reads ? "any" : deletes && !changes ? "delete" : "change"
   return policyReading(rule, { template: "protected-paths", paths: namedPaths, access }, confidence)
 }
@@ -60,24 +61,24 @@ function asWritten(value: string, text: string): string {
 export function tools(rule: Rule): FamilyReading {
   const { parts, values } = rule
   if (isReadOnly(rule)) return policyReading(rule, { template: "read-only" }, broad)
-  const stand = standingOf(parts, ["commands", "tools"])
+  const stand = statementOn(parts, ["commands", "tools"])
   if (stand === undefined || values.paths.length + values.domains.length > 0) return undefined
   if (stand === "mixed") return twoThings
   const of = (kind: "commands" | "tools") => [...new Set(stand.parts.flatMap((part) => part.values[kind]))]
   const [commands, names] = [of("commands"), of("tools")]
   // A name with an environment in it is a database or a table, not a tool.
   if (names.some((name) => /(?:^|_)(?:live|prod|prd|production)(?:_|$)/.test(name))) return undefined
-  if (names.length > 0 && !wordsOf("calling").test(rule.bare) && !isSubject.test(rule.bare)) return undefined
+  if (names.length > 0 && !listedWords("calling").test(rule.bare) && !isSubject.test(rule.bare)) return undefined
   const used = { why: "it does not forbid the command as such, and how it is used the guard cannot compare" } as const
   const isBare =
     stand.parts.every(({ marked }) =>
       marked
         .replace(grammar("askingClause"), " ")
         .split(/[\s,.!]+/)
-        .every((word) => /^(?:‹.*)?$/u.test(word) || wordsOf("besideCommand").test(word)),
+        .every((word) => /^(?:‹.*)?$/u.test(word) || listedWords("besideCommand").test(word)),
     ) && !/‹command› it(?![\p{L}])/u.test(rule.words)
   if (stand.direction === "only")
-    return names.length === 0 && wordsOf("onlyThese").test(rule.words) && isBare
+    return names.length === 0 && listedWords("onlyThese").test(rule.words) && isBare
       ? { policy: { template: "shell-allow-list", commands }, confidence: likely }
       : used
   const answers = stand.pointing ?? []
@@ -106,12 +107,12 @@ const isReadOnly = ({ words, parts }: Rule): boolean =>
   parts.some(({ plain }) => grammar("changesNothing").test(plain)) &&
   parts.every(
     (part) =>
-      unexplainedWords(part, anyWord("read|look|read-only|mode|change|access")).length === 0 ||
+      unexplainedWords(part, wholeWords("read|look|read-only|mode|change|access")).length === 0 ||
       grammar("changesNothing").test(part.plain),
   )
 export function productionData(rule: Rule): FamilyReading {
   const { parts, plain } = rule
-  if (wordsOf("otherProduction").test(rule.words)) return undefined
+  if (listedWords("otherProduction").test(rule.words)) return undefined
   // "Production" in the name of a file or a host does not count.
   const nameIn = ({ plain, values }: RulePart): string =>
     [...values.paths, ...values.domains.filter((name) => name.includes("."))].reduce(
@@ -119,14 +120,14 @@ export function productionData(rule: Rule): FamilyReading {
       plain,
     )
   const isNamed = (part: RulePart): boolean =>
-    wordsOf("production").test(nameIn(part)) || wordsOf("likelyProduction").test(nameIn(part))
+    listedWords("production").test(nameIn(part)) || listedWords("likelyProduction").test(nameIn(part))
   const named = parts.filter(isNamed)
   if (named.length === 0) return onlyTests(rule)
   if (rule.values.commands.length > 0) return undefined
-  const isReading = anyWord("read|reading|query|select|look")
+  const isReading = wholeWords("read|reading|query|select|look")
   const excepts = parts.some((part) => part.excepts || (part.permits && named.includes(part)))
   if (excepts && !parts.some((part) => part.permits && isReading.test(part.plain))) return twoThings
-  if (wordsOf("readOnly").test(plain)) return policyReading(rule, { template: "no-production-writes" }, sure)
+  if (listedWords("readOnly").test(plain)) return policyReading(rule, { template: "no-production-writes" }, sure)
   const bound = parts.filter(
     (part) =>
       part.polarity === "never" &&
@@ -140,7 +141,7 @@ export function productionData(rule: Rule): FamilyReading {
   const allowed = parts.filter((part) => part.permits && bound.every(({ plain }) => /^(?:just )?not to /u.test(plain)))
   const text = bound.length === 0 ? rule.words : markedIn([...allowed, ...bound])
   const confidence =
-    bound.every(({ isDirect }) => isDirect) && named.every(({ plain }) => wordsOf("production").test(plain))
+    bound.every(({ isDirect }) => isDirect) && named.every(({ plain }) => listedWords("production").test(plain))
       ? sure
       : broad
   if (anyForm("alter").test(text)) return policyReading(rule, { template: "no-production-writes" }, confidence)
@@ -154,23 +155,25 @@ export function productionData(rule: Rule): FamilyReading {
 function onlyTests(rule: Rule): FamilyReading {
   const isOnly = rule.parts.some(
     ({ plain, polarity }) =>
-      polarity === "only" && wordsOf("testSystem").test(plain) && anyWord("only|exclusively|solely").test(plain),
+      polarity === "only" && listedWords("testSystem").test(plain) && wholeWords("only|exclusively|solely").test(plain),
   )
-  return isOnly && anyWord("query|work|run|test|use|write|connect|touch").test(rule.plain) && !isExcepted(rule)
+  return isOnly && wholeWords("query|work|run|test|use|write|connect|touch").test(rule.plain) && !isExcepted(rule)
     ? policyReading(rule, { template: "no-production-access" }, broad)
     : undefined
 }
 
 export function securityControls(rule: Rule): FamilyReading {
   const named = namedIn(controls, rule.plain)
-  const isAll = wordsOf("allControls").test(rule.plain)
+  const isAll = listedWords("allControls").test(rule.plain)
   if (named.names.length === 0 && !isAll) return undefined
   const isNamed = (plain: string): boolean =>
-    namedIn(controls, plain).names.length > 0 || wordsOf("allControls").test(plain) || grammar("pointsBack").test(plain)
+    namedIn(controls, plain).names.length > 0 ||
+    listedWords("allControls").test(plain) ||
+    grammar("pointsBack").test(plain)
   const off = forbiddenParts(rule).filter(
     ({ plain }) =>
       isNamed(plain) &&
-      (wordsOf("turnedOff").test(plain) || anyForm("loosen").test(plain) || /^no changes? to/.test(plain)),
+      (listedWords("turnedOff").test(plain) || anyForm("loosen").test(plain) || /^no changes? to/.test(plain)),
   )
   const on = rule.parts.filter(
     ({ plain, polarity }) => grammar("keepsOn").test(plain) && polarity !== "never" && isNamed(plain),
@@ -178,11 +181,12 @@ export function securityControls(rule: Rule): FamilyReading {
   if (off.length + on.length === 0) return undefined
   if (
     rule.parts.some(
-      (part) => (part.excepts || part.permits) && !anyWord("read|look|view|come what may").test(part.plain),
+      (part) => (part.excepts || part.permits) && !wholeWords("read|look|view|come what may").test(part.plain),
     )
   )
     return twoThings
-  const isSure = (isAll || named.isSure) && (on.length > 0 || off.some(({ plain }) => wordsOf("turnedOff").test(plain)))
+  const isSure =
+    (isAll || named.isSure) && (on.length > 0 || off.some(({ plain }) => listedWords("turnedOff").test(plain)))
   return policyReading(
     rule,
     { template: "keep-security-controls", ...(isAll ? {} : { controls: named.names }) },

@@ -12,8 +12,8 @@ import {
   twoThings,
 } from "./family.ts"
 import { grammar } from "./grammar.ts"
-import { isDemand, markedIn, type RulePart, standingOf, unexplainedWords, type ValueStanding } from "./parts.ts"
-import { anyForm, anyWord, wordsOf } from "./vocabulary.ts"
+import { isDemand, markedIn, type RulePart, statementOn, unexplainedWords, type ValueStance } from "./parts.ts"
+import { anyForm, listedWords, wholeWords } from "./vocabulary.ts"
 
 /** Rules on where something goes: recipients, hosts, channels, languages, regions. */
 
@@ -22,7 +22,7 @@ import { anyForm, anyWord, wordsOf } from "./vocabulary.ts"
  * With an unexplained word the policy may be broader than the rule; with more than `most` there is no reading.
  */
 export function confidenceIn(
-  { parts, pointing = [], isDirect }: ValueStanding,
+  { parts, pointing = [], isDirect }: ValueStance,
   most: number,
   ...families: readonly LazyPattern[]
 ): number | undefined {
@@ -37,11 +37,11 @@ export function confidenceIn(
  * Maximum number of unexplained words: higher if the values are explicitly forbidden or the only ones allowed, because then they are what
  * the rule is about.
  */
-const mostStrange = ({ direction, isDirect }: ValueStanding): number => (isDirect && direction !== "plain" ? 6 : 1)
+const mostStrange = ({ direction, isDirect }: ValueStance): number => (isDirect && direction !== "plain" ? 6 : 1)
 
 /** Returns the kind of text that a rule is limited to: "reports", "press releases". */
 function topicIn(words: string): { readonly about?: readonly string[] } {
-  const topic = wordsOf("someTexts").exec(words)?.[0]
+  const topic = listedWords("someTexts").exec(words)?.[0]
   return topic === undefined ? {} : { about: [topic.replace(/ies$/, "y").replace(/(?<!s)s$/, "")] }
 }
 
@@ -52,23 +52,29 @@ const onOnePerson = { why: "it is about one person, whom a call may not name" } 
 
 export function recipients(rule: Rule): FamilyReading {
   const { words, values } = rule
-  const stand = standingOf(rule.parts, ["recipients", "domains"])
+  const stand = statementOn(rule.parts, ["recipients", "domains"])
   if (stand === undefined) return noneNamed(rule)
   const isMail = values.recipients.length > 0
-  const isPeople = wordsOf("anyone").test(words)
-  const isMailing = wordsOf("mailing").test(words) && (isPeople || !wordsOf("webbing").test(words))
-  if (!isMail && !isMailing && !(isPeople && anyWord("contact|talk|write|reach").test(words))) return undefined
+  const isPeople = listedWords("anyone").test(words)
+  const isMailing = listedWords("mailing").test(words) && (isPeople || !listedWords("webbing").test(words))
+  if (!isMail && !isMailing && !(isPeople && wholeWords("contact|talk|write|reach").test(words))) return undefined
   if (values.domains.some((name) => /^[\d./]+$/.test(name) || !name.includes("."))) return undefined
   if (values.media.some((medium) => medium !== "email") || values.paths.length > 0 || stand === "mixed")
     return twoThings
   const bound = markedIn(stand.parts)
-  const isFrom = anyWord("(?<!(?:recipients?|address(?:es)?)(?: \\p{L}+){0,3} be )from(?! (?:you|us|me|now))").test(
+  const isFrom = wholeWords("(?<!(?:recipients?|address(?:es)?)(?: \\p{L}+){0,3} be )from(?! (?:you|us|me|now))").test(
     bound,
   )
-  if (isFrom || anyWord("signature|sender|log ?in|(?<!‹domain› )accounts?").test(bound)) return undefined
-  if (anyWord("contain\\p{L}*|valid|filter|form|rejects?|accepts?|this one").test(words)) return undefined
+  if (isFrom || wholeWords("signature|sender|log ?in|(?<!‹domain› )accounts?").test(bound)) return undefined
+  if (wholeWords("contain\\p{L}*|valid|filter|form|rejects?|accepts?|this one").test(words)) return undefined
   const named = { ...stand, parts: stand.parts.map((part) => withoutNames(part, rule.text)) }
-  const confidence = confidenceIn(named, mostStrange(stand), anyForm("mail"), anyForm("people"), wordsOf("someTexts"))
+  const confidence = confidenceIn(
+    named,
+    mostStrange(stand),
+    anyForm("mail"),
+    anyForm("people"),
+    listedWords("someTexts"),
+  )
   if (confidence === undefined) return narrowed
   if (stand.direction === "never")
     return policyReading(
@@ -87,7 +93,9 @@ const unnamed = { why: "it does not say which addresses or domains are meant" } 
 
 /** A ban on mail to outsiders that does not name them. */
 const noneNamed = ({ words, parts }: Rule): FamilyReading =>
-  words.includes("‹medium›") && wordsOf("outsiders").test(words) && parts.some(({ polarity }) => polarity === "never")
+  words.includes("‹medium›") &&
+  listedWords("outsiders").test(words) &&
+  parts.some(({ polarity }) => polarity === "never")
     ? unnamed
     : undefined
 
@@ -99,21 +107,23 @@ const withoutNames = (part: RulePart, text: string): RulePart => {
 
 /** True if a name has a known top-level domain, or no dot; `os.path` and `Math.random` are names in code. */
 const isHost = (name: string): boolean =>
-  !name.includes(".") || /^[\d./]+$/.test(name) || wordsOf("hostEndings").test(name.slice(name.lastIndexOf(".") + 1))
+  !name.includes(".") ||
+  /^[\d./]+$/.test(name) ||
+  listedWords("hostEndings").test(name.slice(name.lastIndexOf(".") + 1))
 
 export function hosts(rule: Rule): FamilyReading {
   const { words, values } = rule
-  const stand = standingOf(rule.parts, ["domains"])
+  const stand = statementOn(rule.parts, ["domains"])
   if (stand === undefined) return network(rule)
   if (!values.domains.every(isHost) || values.recipients.length > 0) return undefined
-  const isForbidden = anyWord(
+  const isForbidden = wholeWords(
     "‹domain›,? (?:is|are)|no business|forbidden|off-limits|taboo|banned|out of bounds|never use|(?:stay|keep) (?:off|out|away)",
   )
   const isNet = anyForm("net").test(rule.bare) || isForbidden.test(words) || values.commands.length > 0
-  if (!isNet || anyWord("hard-?code[ds]?|mention|documented|e-?mail\\p{L}*|mail(?:s|ed|ing)?|‹medium›").test(words))
+  if (!isNet || wholeWords("hard-?code[ds]?|mention|documented|e-?mail\\p{L}*|mail(?:s|ed|ing)?|‹medium›").test(words))
     return undefined
   if (stand === "mixed") return twoThings
-  if (anyWord("(?<!open )links? to|time out|article|docs|write|writing|parallel|no more than").test(words))
+  if (wholeWords("(?<!open )links? to|time out|article|docs|write|writing|parallel|no more than").test(words))
     return undefined
   const confidence = confidenceIn(stand, mostStrange(stand), anyForm("net"))
   if (confidence === undefined) return narrowed
@@ -129,7 +139,7 @@ function network(rule: Rule): FamilyReading {
   const [part, ...others] = rule.parts.filter(({ explains }) => !explains)
   if (part === undefined || others.length > 0 || part.polarity !== "never" || rule.asks) return undefined
   const isAll =
-    anyWord("internet|network|online|outbound|outgoing").test(part.plain) &&
+    wholeWords("internet|network|online|outbound|outgoing").test(part.plain) &&
     !part.marked.includes("‹") &&
     grammar("forbidsNetwork").test(part.plain) &&
     unexplainedWords(part, anyForm("net")).length === 0
@@ -138,10 +148,10 @@ function network(rule: Rule): FamilyReading {
 
 export function regions(rule: Rule): FamilyReading {
   const { values, words } = rule
-  const stand = standingOf(rule.parts, ["regions"])
+  const stand = statementOn(rule.parts, ["regions"])
   if (stand === undefined) return undefined
   if (values.languages.length + values.recipients.length + values.domains.length > 0) return undefined
-  if (wordsOf("notCloud").test(words)) return undefined
+  if (listedWords("notCloud").test(words)) return undefined
   if (stand === "mixed") return twoThings
   const isCode = stand.parts.some(({ plain }) => /[a-z]-?[a-z]+-?\d|region/.test(plain))
   const isCloud = anyForm("cloud").test(rule.bare) || (stand.isDirect && anyForm("resource").test(rule.bare))
@@ -156,55 +166,56 @@ export function regions(rule: Rule): FamilyReading {
 
 export function language(rule: Rule): FamilyReading {
   const { plain, words, values } = rule
-  const stand = standingOf(rule.parts, ["languages"])
+  const stand = statementOn(rule.parts, ["languages"])
   if (stand === undefined) return undefined
   if (stand === "mixed") return twoThings
-  const isToOthers = wordsOf("audience").test(plain) || words.includes("‹medium›")
-  if (anyWord("me|mir|moi|mí|mim").test(plain) && !isToOthers)
+  const isToOthers = listedWords("audience").test(plain) || words.includes("‹medium›")
+  if (wholeWords("me|mir|moi|mí|mim").test(plain) && !isToOthers)
     return { why: "it is about answers to the user, and the guard judges tool calls" }
-  if (anyWord("speakers?|speaking|colleagues?|market").test(plain)) return undefined
+  if (wholeWords("speakers?|speaking|colleagues?|market").test(plain)) return undefined
   if (anyForm("keptTexts").test(plain) && !words.includes("‹medium›"))
     return { why: "the guard judges the language of what is sent, not of what is kept" }
-  if (!anyForm("sentTexts").test(plain) && !wordsOf("someTexts").test(plain)) return undefined
+  if (!anyForm("sentTexts").test(plain) && !listedWords("someTexts").test(plain)) return undefined
   if (values.languages.includes("other")) return { why: "the guard does not tell that language from others" }
   if (isOnePerson(rule) || grammar("oneText").test(plain)) return onOnePerson
   const marked = markedIn(stand.parts)
   const isLeftOut = stand.direction === "never" && /(?:leave|avoid|use|no|never) ‹language›/u.test(marked)
   if (!(grammar("asLanguage").test(marked) || isLeftOut) || grammar("isAdjective").test(marked)) return undefined
-  if (anyWord("correct|spelling|version|nouns?|formal|simple|names?|learn").test(plain)) return undefined
+  if (wholeWords("correct|spelling|version|nouns?|formal|simple|names?|learn").test(plain)) return undefined
   const named = { ...stand, parts: stand.parts.map((part) => withoutNames(part, rule.text)) }
-  const known = confidenceIn(named, 1, anyForm("sentTexts"), wordsOf("someTexts"), wordsOf("audience"))
+  const known = confidenceIn(named, 1, anyForm("sentTexts"), listedWords("someTexts"), listedWords("audience"))
   if (known === undefined) return narrowed
   // A rule for all answers also applies to texts for others, but only by implication.
   const isGeneral =
     !isToOthers &&
-    !anyWord("send|sent|publish\\p{L}*|outgoing|letters?|messages?|correspondence|communications?|go(?:es)? out").test(
-      plain,
-    )
-  const confidence = Math.min(known, isGeneral ? guessed : wordsOf("audience").test(plain) ? broad : likely)
+    !wholeWords(
+      "send|sent|publish\\p{L}*|outgoing|letters?|messages?|correspondence|communications?|go(?:es)? out",
+    ).test(plain)
+  const confidence = Math.min(known, isGeneral ? guessed : listedWords("audience").test(plain) ? broad : likely)
   if (stand.direction === "never")
     return policyReading(rule, { template: "blocked-languages", languages: stand.values }, confidence)
   const explaining = rule.parts.filter(({ explains }) => explains).map((part) => part.plain)
   const demanded = explaining.reduce((text, part) => text.replace(part, " "), plain)
-  if (stand.direction === "plain" && !isDemand(stand) && !wordsOf("inAnyCase").test(demanded)) return undefined
+  if (stand.direction === "plain" && !isDemand(stand) && !listedWords("inAnyCase").test(demanded)) return undefined
   return policyReading(rule, { template: "language-policy", languages: stand.values, ...topicIn(words) }, confidence)
 }
 
 export function channels(rule: Rule): FamilyReading {
   const { words, parts, values } = rule
-  const found = standingOf(parts, ["media"])
+  const found = statementOn(parts, ["media"])
   if (found === undefined) return undefined
   const others = [values.domains, values.recipients, values.languages, values.paths, values.commands]
   if (others.some((some) => some.length > 0)) return undefined
   // A rule on the content of messages is not about channels; a rule that asks for approval is about an act.
-  if (wordsOf("secretNouns").test(rule.plain) || wordsOf("personNouns").test(rule.plain)) return undefined
+  if (listedWords("secretNouns").test(rule.plain) || listedWords("personNouns").test(rule.plain)) return undefined
   if (rule.asks && values.media.every((medium) => medium === "email")) return undefined
   if (found === "mixed") return twoThings
   const marked = markedIn(found.parts)
   const stand =
     found.direction === "plain" && grammar("isAll").test(marked) ? { ...found, direction: "only" as const } : found
-  if (wordsOf("looking").test(words) || grammar("notWay").test(words) || stand.direction === "plain") return undefined
-  const known = [anyForm("reach"), anyForm("people"), wordsOf("audience")]
+  if (listedWords("looking").test(words) || grammar("notWay").test(words) || stand.direction === "plain")
+    return undefined
+  const known = [anyForm("reach"), anyForm("people"), listedWords("audience")]
   // "Reports are posted to Slack, and never sent by e-mail" says where reports go.
   const [beside, ...more] = parts.filter((part) => part.values.media.length > 0 && !stand.parts.includes(part))
   const redirected =
@@ -214,7 +225,7 @@ export function channels(rule: Rule): FamilyReading {
   const about = subjectIn(marked)
   if (about !== undefined) return routing(stand, about, known)
   if (stand.direction === "never" && isOnePerson(rule)) return onOnePerson
-  if (stand.direction === "never" && wordsOf("outsiders").test(words)) return unnamed
+  if (stand.direction === "never" && listedWords("outsiders").test(words)) return unnamed
   // If another part says something else, the channel may be incidental to it.
   const rest = parts.filter((part) => !stand.parts.includes(part) && !part.explains && !part.others && !part.permits)
   if (rest.some((part) => part.values.media.length === 0 && unexplainedWords(part, ...known).length > 0))
@@ -227,7 +238,7 @@ export function channels(rule: Rule): FamilyReading {
     return someOnly
   const named = stand.direction === "only" ? stand.parts.map((part) => withoutNames(part, rule.text)) : stand.parts
   if (named.some((part) => unexplainedWords(part, ...known).length > (isPointed ? 1 : 0))) return narrowed
-  const least = isOnePerson(rule) ? guessed : wordsOf("audience").test(words) || isPointed ? broad : sure
+  const least = isOnePerson(rule) ? guessed : listedWords("audience").test(words) || isPointed ? broad : sure
   return policyReading(
     rule,
     { template: stand.direction === "only" ? "allowed-media" : "blocked-media", media: stand.values },
@@ -236,10 +247,10 @@ export function channels(rule: Rule): FamilyReading {
 }
 
 /** Makes a policy that sends texts on one subject to their channel. */
-function routing(stand: ValueStanding, about: string, known: readonly LazyPattern[]): FamilyReading {
+function routing(stand: ValueStance, about: string, known: readonly LazyPattern[]): FamilyReading {
   const chatRooms = stand.values.filter((medium) => medium.startsWith("#")).length
   if (chatRooms > 0 && chatRooms < stand.values.length) return twoThings
-  const words = anyWord(
+  const words = wholeWords(
     about
       .replaceAll(" ", "|")
       .replace(/y$/, "(?:y|ies)")
@@ -254,9 +265,9 @@ const isBareWay = /^(?:no|never|only|keep off|stay off|use|to)? ?‹medium›(?:
 
 /** Returns the subject that a channel is for, if it is not messages in general: "outage notices belong in …". */
 function subjectIn(text: string): string | undefined {
-  const topic = new RegExp(`(?:[\\p{L}-]+ )?(?:${wordsOf("someTexts").source})`, "u").exec(text)?.[0]
+  const topic = new RegExp(`(?:[\\p{L}-]+ )?(?:${listedWords("someTexts").source})`, "u").exec(text)?.[0]
   const subject = topic ?? grammar("ownTexts").exec(text)?.[1]
-  if (subject === undefined || wordsOf("messages").test(subject)) return undefined
+  if (subject === undefined || listedWords("messages").test(subject)) return undefined
   return subject
     .replace(/^(?:the|all|your|our|my|any|every|a|an|post|send|for|no|never|of) /u, "")
     .replace(/ies$/, "y")

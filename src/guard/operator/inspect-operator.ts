@@ -42,10 +42,10 @@ export async function inspectOperator({
   return { standing, keys, log: state, lines: auditLines(entries, state) }
 }
 
-type Place = { readonly number: number; readonly atMs: number; readonly hash: string }
+type LinePlace = { readonly number: number; readonly atMs: number; readonly hash: string }
 
 /** An accepted command with its content instead of its signed text. */
-export type AcceptedLine = Place & {
+export type AcceptedLine = LinePlace & {
   readonly type: "command-accepted"
   readonly key: string
   readonly sequence: number
@@ -53,7 +53,7 @@ export type AcceptedLine = Place & {
   readonly command: OperatorCommand
 }
 
-type UnsignedLine<Body> = Body extends { readonly type: "command-accepted" } ? never : Place & Omit<Body, "by">
+type UnsignedLine<Body> = Body extends { readonly type: "command-accepted" } ? never : LinePlace & Omit<Body, "by">
 
 /** A line of the audit log, for display. */
 export type AuditLine = AcceptedLine | UnsignedLine<AuditBody>

@@ -321,6 +321,6 @@ function watchPath(watchers: Map<string, FSWatcher>, path: string, changed: () =
     watcher.on("error", end)
     watchers.set(path, watcher)
   } catch {
-    // There is nothing to watch.
+    // If it cannot be watched, polling is enough.
   }
 }

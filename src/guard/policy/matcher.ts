@@ -16,12 +16,12 @@ export type Matcher = {
   readonly patterns: readonly string[]
 }
 
-type Matched = { readonly outside: readonly string[]; readonly within: readonly string[] }
+type MatchResult = { readonly outside: readonly string[]; readonly within: readonly string[] }
 
 /** What a folder in a call stands for: its name only, or also everything below it. */
 export type Reach = "named" | "below"
 
-export type CompiledMatcher = (facts: CallFacts, reach?: Reach) => Matched
+export type CompiledMatcher = (facts: CallFacts, reach?: Reach) => MatchResult
 
 const isChange = (access: string): boolean => access !== "read"
 

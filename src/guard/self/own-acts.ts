@@ -122,9 +122,9 @@ function stopsService({ name, words }: OwnCommand): string | undefined {
 }
 
 function debugs({ name, words }: OwnCommand, own: OwnProcess): string | undefined {
-  const looksInside =
+  const isDebugger =
     /^(?:gdb|lldb|strace|ltrace|gcore|dtruss|ptrace|reptyr|node-inspect|perf|renice|prlimit|nsenter)$/.test(name)
-  return looksInside && words.some((word) => isNumber(word.replace(/^-\w|^--\w+=/, ""), own.pid))
+  return isDebugger && words.some((word) => isNumber(word.replace(/^-\w|^--\w+=/, ""), own.pid))
     ? "look into or change its process"
     : undefined
 }
