@@ -122,7 +122,35 @@ function spansIn(numbers: readonly number[]): readonly Span[] {
 const isMostlyIn = (one: Span, spans: readonly Span[]): boolean =>
   spans.some((two) => Math.min(one.end, two.end) - Math.max(one.start, two.start) >= 0.6 * (one.end - one.start))
 
-const pageLines = (): readonly Example[] =>
+const pageLines = (): readonly Example[] => [...wholeFiles(), ...singleLines()]
+
+/** Lines of policies and files of instructions that another reader labelled one by one, drawn at random. */
+function singleLines(): readonly Example[] {
+  const halves: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>>> =
+    JSON.parse(readFileSync(new URL("../test/fixtures/pin/rule-labels.json", import.meta.url), "utf8"))
+  return Object.values(halves)
+    .flatMap((half) => Object.entries(half))
+    .flatMap(([name, labels]) => {
+      const text = readFileSync(`${corpus}/rules/${name}`, "utf8")
+      const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)]
+      const labelOf = new Map(Object.entries(labels).flatMap(([label, lines]) => lines.map((line) => [line, label])))
+      return statementsIn(text, { start: 0, end: text.length }, true)
+        .filter(({ block }) => block.kind !== "heading")
+        .flatMap((statement) => {
+          const lines = starts.flatMap((start, n) =>
+            start < statement.end && (starts[n + 1] ?? text.length + 1) > statement.start ? [n + 1] : [],
+          )
+          const found = lines.flatMap((line) => labelOf.get(line) ?? [])
+          // A sentence over several lines is a rule if one of them was called one.
+          const isRule = found.some((label) => label === "rule" || label === "prohibition")
+          if (found.length === 0 || (!isRule && found.includes("unsure"))) return []
+          return [exampleOf(statement.view, isRule, singleLineWeight)]
+        })
+    })
+}
+const singleLineWeight = 3
+
+const wholeFiles = (): readonly Example[] =>
   Object.entries(pageLabels).flatMap(([name, { end, rule, unsure }]) => {
     const text = readFileSync(`${corpus}/rules/${name}`, "utf8")
     const [rules, doubtful] = [spansIn(rule), spansIn(unsure)]

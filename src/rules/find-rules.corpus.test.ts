@@ -42,7 +42,7 @@ function count(half: string): Counts {
 
 /** Floors a little below what was measured. The finder has learnt from all three halves, so they only say that nothing was lost of it. */
 const floors = [
-  { half: "development", precision: 0.95, recall: 0.95, prohibitions: 1 },
+  { half: "development", precision: 0.95, recall: 0.94, prohibitions: 1 },
   { half: "looked-at", precision: 0.9, recall: 0.93, prohibitions: 1 },
   { half: "held-out", precision: 0.92, recall: 0.94, prohibitions: 1 },
 ] as const
