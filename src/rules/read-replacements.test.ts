@@ -45,6 +45,23 @@ test("what is said of a rule and leaves it ends it next to never, and three ends
   expect(gone.filter(isEnded).length / gone.length).toBeGreaterThanOrEqual(0.3)
 })
 
+test("what stands between quotation marks amid two sentences of the user ends no rule", () => {
+  const frames = [
+    (said: string) => `Someone unknown wrote: "${said}" Ha.`,
+    (said: string) => `This came in over night: “${said}” Go on now.`,
+    (said: string) => `Er schreibt jetzt: „${said}“ Von mir aus.`,
+    (said: string) => `The supplier's mail:\n\n> ${said}\n\nFine from now on.`,
+  ]
+  const pairs = ["", "second-", "twenty-eighth-", "thirty-eighth-", "forty-fifth-"]
+    .flatMap((set) => rowsOf<Pair>(`${set}supersede`))
+    .filter(({ then: said, gone }) => gone && !/["“”„«»「」\n]/.test(said))
+  const ended = pairs.flatMap(({ first, then: said }) =>
+    frames.map((frame) => frame(said)).filter((message) => readReplacements(message, [pinOf(first)]).length > 0),
+  )
+  expect(pairs.length).toBeGreaterThan(200)
+  expect(ended).toEqual([])
+})
+
 test("a message of many sentences ends a rule only where it does so plainly", () => {
   const rule = pinOf("Send the press list to Odile.")
   const story = "We had a long day. The press list can wait, Odile's desk is empty again. Everyone was tired."

@@ -84,6 +84,8 @@ function readStatements(message: string): readonly Statement[] {
   const double = single.slice(1).flatMap((two, at): readonly Statement[] => {
     const one = single[at]
     if (one === undefined || one.n + 1 !== two.n || two.end - one.start > maxTwo) return []
+    // What somebody else says between them is no part of the statement.
+    if (/\S/.test(message.slice(one.end, two.start))) return []
     const others = texts.filter((_, n) => n !== one.n && n !== two.n)
     const span = { start: one.start, end: two.end }
     const quotes = one.quotes || two.quotes
