@@ -132,6 +132,7 @@ const code = /[;{}]\s*$|=>|[=!]=|^\s*(?:const|let|var|def|return|import)\b[^.]*[
 const easedTalk = -1.55
 const ledTalk = -0.8
 const announcedTalk = -1.3
+const emphasizedTalk = -1.6
 export const calledTalk = -2.3
 export const listedTalk = -3.3
 /** What is surer than this is a rule wherever it stands. */
@@ -145,6 +146,7 @@ function thresholdOf(statements: readonly Statement[], n: number, scores: readon
   if (callsBack(view.own) && n > 0) return sureTalk
   if (calledBehind(view) || callsItself(view.own) || around.announced[n] === true || around.follows[n] === true)
     return calledTalk
+  if (isEmphasized(statements, n, scores, around)) return emphasizedTalk
   // What is less sure than this is a rule nowhere else.
   if ((scores[n] ?? 0) <= announcedTalk) return forbidsForGood(view.own.text) ? calledTalk : thresholds.talk
   if (isAnnounced(statements, n, scores, around)) return announcedTalk
@@ -271,6 +273,30 @@ function isAnnounced(
     announces(leads[n] ?? noReading, labels)
   )
 }
+
+/** "Read this first!", "Golden rule:", "I'll put it in bold:" before a sentence, in a few words. */
+function isEmphasized(
+  statements: readonly Statement[],
+  n: number,
+  scores: readonly number[],
+  { leads, labels }: Pick<Around, "leads" | "labels">,
+): boolean {
+  const view = statements[n]?.view
+  if (view === undefined) return false
+  const lead = leads[n] ?? noReading
+  return (
+    emphasizes(lead, labels) ||
+    (announcedList(view) && emphasizes(view.over, labels)) ||
+    (view.over.text !== "" && view.over.count <= maxCall && headsRules.test(view.over.text)) ||
+    ((scores[n - 1] ?? 0) <= thresholds.talk && leads[n - 1] === noReading && emphasizes(view.before, labels))
+  )
+}
+const emphasizes = ({ text, count }: Reading, labels: ReadonlySet<string>): boolean =>
+  text !== "" && count <= maxCall && !labels.has(text) && !endsAsking.test(text) && emphasis.test(text)
+const emphasis = new RegExp(
+  `(?<![\\p{L}])${anyOf(words.emphasis)}(?![\\p{L}])|${anyOf(words.emphasisIdeographic)}`,
+  "iu",
+)
 
 const announces = (reading: Reading, labels: ReadonlySet<string>): boolean =>
   sharesClass(reading, ruleClass) && !labels.has(reading.text) && !endsAsking.test(reading.text)
