@@ -35,8 +35,11 @@ export function answerOf(text: string, { at, source }: MessagePosition, said: re
 }
 
 type Said = { readonly text: string }
-const isSaid = (sentence: string, said: readonly Said[]): boolean =>
-  sentence.length >= minLength && said.some(({ text }) => text.includes(sentence))
+const isSaid = (sentence: string, said: readonly Said[]): boolean => {
+  // A quotation of the user's words in a longer sentence may end in its closing mark.
+  const words = sentence.replace(/^["'“”‘’`]+|["'“”‘’`.]+$/g, "")
+  return words.length >= minLength && said.some(({ text }) => text.includes(words))
+}
 
 /** Number of answers whose parsed form is cached: each is read when it is flushed, when it is compacted, and again while it is shown. */
 export const maxRead = 2000
