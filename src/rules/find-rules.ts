@@ -15,11 +15,11 @@ import { type Register, statementScore } from "./statement-score.ts"
 import { endsInColon, type Statement, statementsIn, statementsInSteps } from "./statements.ts"
 import {
   calledTalk,
-  contextOf,
   endsWithQuestion,
   forbidding,
   listedTalk,
   meetsThreshold,
+  messageContext,
   opensSteps,
   sureTalk,
 } from "./sure-enough.ts"
@@ -250,7 +250,7 @@ function draftsIn(statements: readonly Statement[], scores: readonly number[], r
   // No context makes a sentence with a lower score a rule, and most messages have none above it. Only list items may score lower.
   const minScore = (statements[0]?.view.items ?? 0) > 0 ? listedTalk : calledTalk
   if (register === "talk" && !scores.some((score) => score > minScore)) return drafts
-  const context = register === "talk" ? contextOf(statements, scores) : undefined
+  const context = register === "talk" ? messageContext(statements, scores) : undefined
   for (let n = 0; n < statements.length; n++) {
     const statement = statements[n]
     if (statement === undefined) break

@@ -116,7 +116,7 @@ type CodeSpan = { readonly signs: Uint16Array; readonly length: number }
 
 /** Two buffers used in turn: each step reads one and writes the other. They are reused for the next sentence. */
 let [bufferA, bufferB] = [new Uint16Array(0), new Uint16Array(0)]
-/** Maximum number of characters that one becomes: a number of one digit is masked by six characters. */
+/** Maximum growth in characters: a number of one digit is masked by six characters. */
 const maxGrowth = 6
 
 /**
@@ -220,8 +220,8 @@ function writeWithoutNumbers(from: Uint16Array, length: number, to: Uint16Array)
       at++
       continue
     }
-    const hasSign = at > 0 && isCurrency(from[at - 1] ?? 0) && (at === 1 || !isOfWord(from[at - 2] ?? 0))
-    written = writeCodes(to, hasSign ? written - 1 : written, numberMask)
+    const hasCurrency = at > 0 && isCurrency(from[at - 1] ?? 0) && (at === 1 || !isOfWord(from[at - 2] ?? 0))
+    written = writeCodes(to, hasCurrency ? written - 1 : written, numberMask)
     at = end
   }
   return written

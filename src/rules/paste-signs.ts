@@ -250,7 +250,7 @@ function dataStart(lines: readonly string[]): number {
   // Everything else shows only in two lines or more.
   if (lines.length < 2) return opensData ? 0 : -1
   const changes = lines.map((line) => changedLine.exec(line)?.[1])
-  if (changes.includes("+") && changes.includes("-")) return changes.findIndex((sign) => sign !== undefined)
+  if (changes.includes("+") && changes.includes("-")) return changes.findIndex((mark) => mark !== undefined)
   const code = lines.findIndex(isCode)
   if (code >= 0 && lines.some((line, n) => n > code && isCode(line))) return code
   if (opensData) return 0

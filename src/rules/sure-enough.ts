@@ -36,7 +36,7 @@ type MessageContext = {
   readonly follows: readonly boolean[]
 }
 
-export function contextOf(statements: readonly Statement[], scores: readonly number[]): MessageContext {
+export function messageContext(statements: readonly Statement[], scores: readonly number[]): MessageContext {
   const leads = statements.map(({ view }) => leadOf(view.own))
   const context = { lists: listsOfRules(statements, scores), labels: labelsIn(statements, leads), leads }
   const announced: boolean[] = []
@@ -124,8 +124,8 @@ const followClasses = classSet("rule stress remember lasting general usual")
 const sureItem = 0.75
 
 /** True for code outside a code fence. The first pattern is cheap and rules out most sentences. */
-const isCode = (text: string): boolean => codeSign.test(text) && code.test(text)
-const codeSign = /[;{}=(]/
+const isCode = (text: string): boolean => codeChar.test(text) && code.test(text)
+const codeChar = /[;{}=(]/
 const code = /[;{}]\s*$|=>|[=!]=|^\s*(?:const|let|var|def|return|import)\b[^.]*[=(;]/
 
 /**

@@ -184,7 +184,7 @@ const maxGap = 16
 const exactSymbols = (text: string): string =>
   (
     text
-      .replace(/[\uff01-\uff5e]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xfee0))
+      .replace(/[\uff01-\uff5e]/g, (char) => String.fromCharCode(char.charCodeAt(0) - 0xfee0))
       .match(/[\p{N}\p{Sc}@]|(?![\0-\x7f])\p{Sm}|\*(?=\.\w)|(?<=[/\\])\*+/gu) ?? []
   ).join("")
 

@@ -32,8 +32,8 @@ import {
 export const withdrawalTable: number = 1 << 17
 
 type Table = { readonly levels: Int8Array; readonly weights: Float32Array; readonly bias: number }
-const tableOf = (signs: string, step: number, bias: number): Table => ({
-  levels: readLevels(signs, withdrawalTable),
+const tableOf = (encoded: string, step: number, bias: number): Table => ({
+  levels: readLevels(encoded, withdrawalTable),
   weights: weightsOfLevels(step),
   bias,
 })
@@ -77,7 +77,7 @@ export function subjectFeatures(ruleText: string, sentenceText: string, others: 
   const anywhere = keys.filter((key) => hasKey(sentence, key) || around.some((other) => hasKey(other, key)))
   const ofRule = ratio(said.length, keys.length)
   const ofSentence = ratio([...sentence.keys].filter((key) => hasKey(rule, key)).length, sentence.keys.size)
-  const signs = (some: readonly string[]): number => some.reduce((sum, key) => sum + key.length, 0)
+  const totalLength = (some: readonly string[]): number => some.reduce((sum, key) => sum + key.length, 0)
   const names = new Set([
     `s rule ${quantize(ofRule, 6)}`,
     `s all ${quantize(ratio(anywhere.length, keys.length), 6)}`,
@@ -86,8 +86,8 @@ export function subjectFeatures(ruleText: string, sentenceText: string, others: 
     `s count ${Math.min(5, said.length)}`,
     `s of ${Math.min(4, said.length)}/${Math.min(6, keys.length)}`,
     `s longest ${Math.min(10, Math.max(0, ...said.map(({ length }) => length)))}`,
-    `s signs ${quantize(ratio(signs(said), signs(keys)), 6)}`,
-    `s sum ${Math.min(8, Math.floor(signs(said) / 4))}`,
+    `s signs ${quantize(ratio(totalLength(said), totalLength(keys)), 6)}`,
+    `s sum ${Math.min(8, Math.floor(totalLength(said) / 4))}`,
     `s names ${rule.names.size > 0} ${Math.min(2, [...rule.names].filter((name) => hasKey(sentence, name)).length)}`,
     `s length ${Math.min(6, Math.floor(sentence.keys.size / 2))}`,
     `s values ${[...rule.values.keys()].some((sort) => sentence.values.has(sort))} ${Math.min(3, said.length)}`,

@@ -70,7 +70,7 @@ const runs = lazy((): readonly (readonly [string, string])[] =>
   Object.entries(wordLists.runs).flatMap(([name, list]) =>
     plain(list.join(" "))
       .split(" ")
-      .map((sign) => [sign, name] as const),
+      .map((part) => [part, name] as const),
   ),
 )
 
@@ -82,7 +82,7 @@ function rolesOf(tokens: readonly Token[], doing: Set<string>): readonly (readon
   const known = phrases()
   let phraseEnd = 0
   return tokens.map(({ sort, text }, n) => {
-    if (sort === "unspaced") return [...new Set(runs().flatMap(([sign, name]) => (text.includes(sign) ? [name] : [])))]
+    if (sort === "unspaced") return [...new Set(runs().flatMap(([part, name]) => (text.includes(part) ? [name] : [])))]
     if (sort !== "word") return []
     const found: string[] = []
     let phrase = ""

@@ -329,7 +329,7 @@ const wide = lazy((): ReadonlyMap<number, readonly RunEntry[]> => {
   const entries = Object.entries(wideTable).flatMap(([name, codes]) =>
     withoutMarks(codes)
       .split(" ")
-      .map((sign) => ({ signs: codesOf(sign), place: placeOf(name) })),
+      .map((entry) => ({ signs: codesOf(entry), place: placeOf(name) })),
   )
   const byClass = entries.toSorted((one, two) => one.place - two.place).map((entry, at) => ({ ...entry, at }))
   return Map.groupBy(byClass, ({ signs }) => signs[0] ?? 0)
