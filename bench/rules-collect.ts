@@ -16,8 +16,9 @@ import {
 } from "./rules-examples.ts"
 
 /**
- * Reads real lines into numbers for the training: `node bench/rules-collect.ts CORPUS LOGS` writes `bench/rules/real-lines.bin.gz`; LOGS is a
- * folder with labelled messages of public prompt logs, which are not in this repository. Needed again after a change of the features. Every label is a person's, so the same lines give the same numbers whatever the finder makes of them.
+ * Converts real lines into features for the training: `node bench/rules-collect.ts CORPUS LOGS` writes `bench/rules/real-lines.bin.gz`.
+ * LOGS is a folder with labelled messages of public prompt logs, which are not in this repository. Needed again after a change of the
+ * features. The labels are stored, most of them given by people, so the result does not depend on what the finder finds now.
  * `node bench/rules-collect.ts --words` writes the words that the model knows by their letters, from the lines of this repository alone; do
  * that first.
  */
@@ -32,7 +33,7 @@ export function talkLines(): readonly Example[] {
 
 const talkWeight = 2
 
-/** What people typed to agents, with the standing rules that readers marked in it. */
+/** Returns examples of what people typed to agents, with the standing rules that readers marked in it. */
 function logLines(): readonly Example[] {
   return loggedTalk(logs).flatMap(({ item, source }) =>
     talkExamples(item, logWeight).map((example) => ({
@@ -43,7 +44,7 @@ function logLines(): readonly Example[] {
   )
 }
 
-/** They are what the finder is for, and few; rules in them are fewer. */
+/** Weight of these examples, and factor for rules among them: they are what the finder is for, and few. */
 const [logWeight, ruleWeight] = [4, 2]
 
 const sourceOf = (source: string): string =>
@@ -57,9 +58,9 @@ const sourceOf = (source: string): string =>
           ? "repositories"
           : "agents"
 
-/** What users say in recorded conversations. */
-function saidIn(value: unknown): readonly string[] {
-  if (Array.isArray(value)) return value.flatMap(saidIn)
+/** Returns what users say in recorded conversations. */
+function userTextsIn(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(userTextsIn)
   if (typeof value !== "object" || value === null) return []
   if ("role" in value && value.role === "user" && "content" in value) {
     if (typeof value.content === "string") return [value.content]
@@ -68,10 +69,13 @@ function saidIn(value: unknown): readonly string[] {
         typeof part?.text === "string" ? [part.text] : [],
       )
   }
-  return Object.values(value).flatMap(saidIn)
+  return Object.values(value).flatMap(userTextsIn)
 }
 
-/** Recorded conversations in which nobody states a rule: all that was found in them was read, and none of it was one. */
+/**
+ * Returns examples of recorded conversations in which nobody states a rule: everything that was found in them was read, and none of it was
+ * one.
+ */
 export function traceLines(): readonly Example[] {
   return [
     "aider-chat",
@@ -89,7 +93,7 @@ export function traceLines(): readonly Example[] {
     const said = text
       .trimEnd()
       .split("\n")
-      .flatMap((line) => saidIn(JSON.parse(line)))
+      .flatMap((line) => userTextsIn(JSON.parse(line)))
       .filter((message) => message.length < maxMessage)
     return [...new Set(said)]
       .slice(0, maxMessages)
@@ -103,13 +107,13 @@ type Labels = Readonly<Record<string, Readonly<Record<string, readonly number[]>
 
 const overlaps = (one: Span, two: Span): boolean => one.start < two.end && two.start < one.end
 
-/** Where rules stand in files that nobody labelled, as an earlier finder had it: gaps between starts, and lengths. They count little. */
-const guessed: Readonly<Record<string, readonly number[]>> = JSON.parse(
+/** Rules in files that nobody labelled, as an earlier finder found them: gaps between their starts, and lengths. Their weight is low. */
+const foundEarlier: Readonly<Record<string, readonly number[]>> = JSON.parse(
   readFileSync(new URL("rules/page-labels.json", import.meta.url), "utf8"),
 )
 
-function guessedIn(name: string): readonly Span[] {
-  const numbers = guessed[name] ?? []
+function earlierRulesIn(name: string): readonly Span[] {
+  const numbers = foundEarlier[name] ?? []
   let start = 0
   return numbers.flatMap((gap, n) => {
     if (n % 2 === 1) return []
@@ -125,7 +129,7 @@ function pageLines(): readonly Example[] {
   // A file may have lines in more than one half.
   const halvesOf = (name: string): readonly Labels[string][] =>
     Object.values(halves).flatMap((half) => (half[name] === undefined ? [] : [half[name]]))
-  const names = new Set([...Object.keys(guessed), ...Object.values(halves).flatMap((half) => Object.keys(half))])
+  const names = new Set([...Object.keys(foundEarlier), ...Object.values(halves).flatMap((half) => Object.keys(half))])
   return [...names].flatMap((name) => linesOfFile(name, halvesOf(name)))
 }
 
@@ -140,23 +144,23 @@ function linesOfFile(name: string, labels: readonly Labels[string][]): readonly 
   const marked = labels
     .flatMap((own) => Object.entries(own))
     .map(([label, lines]) => ({ label, spans: lines.map(lineSpan) }))
-  const found = guessedIn(name)
+  const found = earlierRulesIn(name)
   return statementsIn(text, { start: 0, end: text.length }, true)
     .filter(({ block }) => block.kind !== "heading")
     .flatMap((statement) => {
-      // A sentence over several lines is a rule if one of them was called one.
+      // A sentence over several lines is a rule if one of them is labelled as one.
       const own = marked.filter(({ spans }) => spans.some((span) => overlaps(span, statement)))
       const isLabelled = own.some(({ label }) => label === "rule" || label === "prohibition")
       if (!isLabelled && own.some(({ label }) => label === "unsure")) return []
       if (own.length > 0) return [exampleOf(statement.view, isLabelled, 12)]
-      if (guessed[name] === undefined) return []
+      if (foundEarlier[name] === undefined) return []
       const isRule = found.some((rule) => overlaps(rule, statement))
       return [exampleOf(statement.view, isRule, 0.2)]
     })
 }
 
-/** A word is known if it stands in so many lines and in two sorts of them: others are names of things. */
-const [leastLines, leastSorts] = [5, 2]
+/** Minimum number of lines, and of groups of lines, in which a known word occurs: other words are names of things. */
+const [minLines, minGroups] = [5, 2]
 
 function knownWordsIn(sorts: readonly (readonly string[])[]): readonly string[] {
   const counts = new Map<string, { lines: number; sorts: Set<number> }>()
@@ -173,8 +177,7 @@ function knownWordsIn(sorts: readonly (readonly string[])[]): readonly string[] 
     }
   return [...counts]
     .filter(
-      ([word, count]) =>
-        /^\p{L}[\p{L}'’-]+$/u.test(word) && count.lines >= leastLines && count.sorts.size >= leastSorts,
+      ([word, count]) => /^\p{L}[\p{L}'’-]+$/u.test(word) && count.lines >= minLines && count.sorts.size >= minGroups,
     )
     .map(([word]) => word)
     .filter((word) => !isUnspacedToken(word))
