@@ -171,7 +171,7 @@ const isOwned = (parsed: ParsedSentence, from: number, at: number): boolean =>
 const wantVerbs = wordSet(...lists.wanting)
 const asking = wordSet("do does did is are would should")
 
-/** True for "What does she want?" */
+/** True for a question about what others want: "What does she want?" */
 const asksWhatOthersWant = (parsed: ParsedSentence): boolean =>
   parsed.words.some(
     (first, at) =>
@@ -183,7 +183,7 @@ const asksWhatOthersWant = (parsed: ParsedSentence): boolean =>
 
 const tellsWhom = wordSet("me us this back that")
 
-/** True for "What the vendor wrote", and for "my sister just sent me" at the end. */
+/** True if somebody else says something: "What the vendor wrote", or "my sister just sent me" at the end. */
 const othersTell = (parsed: ParsedSentence): boolean =>
   parsed.words.some((_, at) => {
     if (!isIn(parsed, at, tellVerbs) || at === 0 || (wordAt(parsed, at) === "told" && wordAt(parsed, at + 1) === "us"))

@@ -7,7 +7,7 @@ export const charKind = {
   digit: 16,
   blank: 32,
   quote: 64,
-  /** It may stand alone as a name. */
+  /** A single consonant may be a name. */
   consonant: 128,
 } as const
 

@@ -20,8 +20,8 @@ function firstWord(words: Int32Array, start: number, end: number): number {
 }
 
 /**
- * Tells whether a sentence, or a clause from `start` to `end`, starts as a command: 0 for "never" or "always" before a verb, 1 and 2 for
- * "do not" before a verb and a definite or another thing, 3 for a ban in Chinese, undefined for no command.
+ * Tells whether a sentence, or a clause from `start` to `end`, starts as a command: 0 for "never" or "always" before a verb, 1 for "do
+ * not" before a verb and something definite, 2 for "do not" before any other verb, 3 for a ban in Chinese, undefined for no command.
  */
 export function orderOf({ words }: Reading, start: number, end: number): number | undefined {
   const first = firstWord(words, start, end)

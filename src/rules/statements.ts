@@ -255,7 +255,7 @@ const minLength = 4
 /** Number of sentences read in one step; it takes about a millisecond. */
 const readAtOnce = 32
 
-/** Returns the sentences of a part of a text in order. `keyed`: lines may have a name before them. */
+/** Returns the sentences of a part of a text in order. `keyed`: lines may be a key with a quoted string. */
 export function statementsIn(text: string, page: Span, keyed: boolean): readonly Statement[] {
   const found = foundIn(text, page, keyed)
   const readings: Reading[] = []

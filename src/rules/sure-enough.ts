@@ -176,7 +176,7 @@ function thresholdOf(
   const isLed = isEver && lead.text !== "" && clausesOf(view.own).some(isStandingCommand)
   const isCommand = isStandingCommand(view.own) || isLed
   // A sentence that starts with never or always and a verb is mostly a rule, even in a long message.
-  if (isCommand || isBareBan(view)) return easedTalk + crowd / 2
+  if (isCommand || isLoneCommand(view)) return easedTalk + crowd / 2
   if (bansUnasked.test(view.own.text)) return everTalk
   if (withoutLeave.test(view.own.text) && sharesClass(view.own, forbiddingWords)) return announcedTalk
   const isLasting = sharesClass(view.own, lastingClass) || beforeAny.test(view.own.text)
@@ -272,7 +272,7 @@ const saysLasting = classSet("lasting")
  * True for a command that is the whole message and does not mention now or this ("Do not touch the vault."): there is no task that it could
  * be part of.
  */
-const isBareBan = ({ own, crowd }: Statement["view"]): boolean =>
+const isLoneCommand = ({ own, crowd }: Statement["view"]): boolean =>
   crowd === 1 && orderOf(own, own.first, own.end) !== undefined && !sharesClass(own, atHand)
 const atHand = classSet("now once this")
 

@@ -64,7 +64,7 @@ export function mayWithdraw(rule: string, sentence: string): boolean {
   return (namesTongue(rule) && namesTongue(sentence)) || movesLimit(rule, sentence)
 }
 
-/** Returns a share as a number of parts, rounded up. */
+/** Returns how many of `parts` equal parts a share fills, rounded up. */
 const quantize = (share: number, parts: number): number => Math.ceil(share * parts)
 const ratio = (some: number, all: number): number => some / Math.max(1, all)
 
@@ -365,8 +365,8 @@ function swapsValue(rule: TextReading, sentence: TextReading, rest: number): boo
 }
 
 /**
- * True for "The cap is 800 now" and a rule that sets a limit in other words: the sentence is about a limit, another number, and nothing
- * else.
+ * True if a sentence changes the limit that a rule sets in other words ("The cap is 800 now"): it is about a limit, another number, and
+ * nothing else.
  */
 export function movesLimit(ruleText: string, sentenceText: string): boolean {
   const rule = readText(ruleText)
@@ -384,8 +384,8 @@ export function movesLimit(ruleText: string, sentenceText: string): boolean {
 const unitSorts: readonly string[] = ["currency", "unit"]
 
 /**
- * True for "Anna left, send it to Tom from now on", "just call me Eva": a name of the rule is over, or all else of the rule is repeated
- * with another name.
+ * True if a sentence replaces a name of the rule ("Anna left, send it to Tom from now on", "just call me Eva"): the name is said to be gone,
+ * or all else of the rule is repeated with another name.
  */
 function swapsName(rule: TextReading, sentence: TextReading, rest: number): boolean {
   const newNames = [...sentence.names].filter((name) => !hasKey(rule, name))
@@ -405,8 +405,8 @@ const namesOld = (rule: TextReading, sentence: TextReading): boolean =>
   [...rule.values].some(([sort, values]) => relationOf(values, sentence.values.get(sort)) === "both")
 
 /**
- * True for "Depths in fathoms, forget the metres": a thing of the rule is over, and half of what the rule is about is named, or the rule
- * begins with that thing.
+ * True if something in the rule is said to be over ("Depths in fathoms, forget the metres"), and half of what the rule is about is named, or
+ * the rule begins with that thing.
  */
 function endsThing(rule: TextReading, sentence: TextReading, rest: number): boolean {
   const over = sentence.ended.filter((key) => hasKey(rule, key))
@@ -419,7 +419,7 @@ function endsThing(rule: TextReading, sentence: TextReading, rest: number): bool
   )
 }
 
-/** True for a later version of something that has a name: "Postgres 16 from now on". "Table 2" is another table. */
+/** True if a sentence names a later version of something in the rule that has a name: "Postgres 16 from now on". "Table 2" is another table. */
 export function namesLater(ruleText: string, sentenceText: string): boolean {
   const [rule, sentence] = [readText(ruleText), readText(sentenceText)]
   const isVersion = sentence.tokens.some(
