@@ -384,8 +384,8 @@ export function movesLimit(ruleText: string, sentenceText: string): boolean {
 const unitSorts: readonly string[] = ["currency", "unit"]
 
 /**
- * True if a sentence replaces a name of the rule ("Anna left, send it to Tom from now on", "just call me Eva"): the name is said to be gone,
- * or all else of the rule is repeated with another name.
+ * True if a sentence replaces a name of the rule ("Anna left, send it to Tom from now on", "just call me Eva"): the name is said to be
+ * gone, or all else of the rule is repeated with another name.
  */
 function swapsName(rule: TextReading, sentence: TextReading, rest: number): boolean {
   const newNames = [...sentence.names].filter((name) => !hasKey(rule, name))
@@ -405,8 +405,8 @@ const namesOld = (rule: TextReading, sentence: TextReading): boolean =>
   [...rule.values].some(([sort, values]) => relationOf(values, sentence.values.get(sort)) === "both")
 
 /**
- * True if something in the rule is said to be over ("Depths in fathoms, forget the metres"), and half of what the rule is about is named, or
- * the rule begins with that thing.
+ * True if something in the rule is said to be over ("Depths in fathoms, forget the metres"), and half of what the rule is about is named,
+ * or the rule begins with that thing.
  */
 function endsThing(rule: TextReading, sentence: TextReading, rest: number): boolean {
   const over = sentence.ended.filter((key) => hasKey(rule, key))
@@ -419,7 +419,9 @@ function endsThing(rule: TextReading, sentence: TextReading, rest: number): bool
   )
 }
 
-/** True if a sentence names a later version of something in the rule that has a name: "Postgres 16 from now on". "Table 2" is another table. */
+/**
+ * True if a sentence names a later version of something in the rule that has a name: "Postgres 16 from now on". "Table 2" is another table.
+ */
 export function namesLater(ruleText: string, sentenceText: string): boolean {
   const [rule, sentence] = [readText(ruleText), readText(sentenceText)]
   const isVersion = sentence.tokens.some(
