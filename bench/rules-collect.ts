@@ -17,8 +17,10 @@ import {
 } from "./rules-examples.ts"
 
 /**
- * Reads real lines into numbers for the training: `node bench/rules-collect.ts CORPUS LOGS` writes `bench/rules/real-lines.bin.gz`; LOGS is a
- * folder with labelled messages of public prompt logs, which are not in this repository. Without LOGS the lines of talk that the file has are kept. Needed again after a change of the features. Every label is a person's, so the same lines give the same numbers whatever the finder makes of them.
+ * Converts real lines into features for the training: `node bench/rules-collect.ts CORPUS LOGS` writes `bench/rules/real-lines.bin.gz`.
+ * LOGS is a folder with labelled messages of public prompt logs, which are not in this repository; without it the lines of talk that the
+ * file already has are kept. Needed again after a change of the features. Every label is a person's, so the result does not depend on what
+ * the finder finds.
  * `node bench/rules-collect.ts --words` writes the words that the model knows by their letters, from the lines of this repository alone; do
  * that first.
  */
@@ -33,7 +35,7 @@ export function talkLines(): readonly Example[] {
 
 const talkWeight = 2
 
-/** What people typed to agents, with the standing rules that readers marked in it. */
+/** Returns examples of what people typed to agents, with the standing rules that readers marked in it. */
 function logLines(): readonly Example[] {
   return loggedTalk(logs).flatMap(({ item, source }) =>
     talkExamples(item, logWeight).map((example) => ({
@@ -44,7 +46,7 @@ function logLines(): readonly Example[] {
   )
 }
 
-/** They are what the finder is for, and few; rules in them are fewer. */
+/** Weight of these examples, and factor for rules among them: they are what the finder is for, and few. */
 const [logWeight, ruleWeight] = [4, 2]
 
 const sourceOf = (source: string): string =>
@@ -58,9 +60,9 @@ const sourceOf = (source: string): string =>
           ? "repositories"
           : "agents"
 
-/** What users say in recorded conversations. */
-function saidIn(value: unknown): readonly string[] {
-  if (Array.isArray(value)) return value.flatMap(saidIn)
+/** Returns what users say in recorded conversations. */
+function userTextsIn(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(userTextsIn)
   if (typeof value !== "object" || value === null) return []
   if ("role" in value && value.role === "user" && "content" in value) {
     if (typeof value.content === "string") return [value.content]
@@ -69,10 +71,13 @@ function saidIn(value: unknown): readonly string[] {
         typeof part?.text === "string" ? [part.text] : [],
       )
   }
-  return Object.values(value).flatMap(saidIn)
+  return Object.values(value).flatMap(userTextsIn)
 }
 
-/** Recorded conversations in which nobody states a rule: all that was found in them was read, and none of it was one. */
+/**
+ * Returns examples of recorded conversations in which nobody states a rule: everything that was found in them was read, and none of it was
+ * one.
+ */
 export function traceLines(): readonly Example[] {
   return [
     "aider-chat",
@@ -90,7 +95,7 @@ export function traceLines(): readonly Example[] {
     const said = text
       .trimEnd()
       .split("\n")
-      .flatMap((line) => saidIn(JSON.parse(line)))
+      .flatMap((line) => userTextsIn(JSON.parse(line)))
       .filter((message) => message.length < maxMessage)
     return [...new Set(said)]
       .slice(0, maxMessages)
@@ -101,8 +106,8 @@ export function traceLines(): readonly Example[] {
 const [maxMessages, maxMessage] = [2000, 6000]
 
 /**
- * Where rules stand in real files of instructions: each file was read whole by a person, up to `end`. Spans as gaps between starts, and
- * lengths; `unsure` are places that a second reader could see otherwise.
+ * Rules in real files of instructions, each of which a person read from the start up to `end`. Spans are written as gaps between their
+ * starts, and lengths; `unsure` are spans that a second reader could label differently.
  */
 type FileLabels = { readonly end: number; readonly rule: readonly number[]; readonly unsure: readonly number[] }
 
@@ -124,7 +129,7 @@ const isMostlyIn = (one: Span, spans: readonly Span[]): boolean =>
 
 const pageLines = (): readonly Example[] => [...wholeFiles(), ...singleLines()]
 
-/** Lines of policies and files of instructions that another reader labelled one by one, drawn at random. */
+/** Returns examples of random lines of policies and files of instructions, which another reader labelled one by one. */
 function singleLines(): readonly Example[] {
   const halves: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>>> =
     JSON.parse(readFileSync(new URL("../test/fixtures/pin/rule-labels.json", import.meta.url), "utf8"))
@@ -141,7 +146,7 @@ function singleLines(): readonly Example[] {
             start < statement.end && (starts[n + 1] ?? text.length + 1) > statement.start ? [n + 1] : [],
           )
           const found = lines.flatMap((line) => labelOf.get(line) ?? [])
-          // A sentence over several lines is a rule if one of them was called one.
+          // A sentence over several lines is a rule if one of them is labelled as one.
           const isRule = found.some((label) => label === "rule" || label === "prohibition")
           if (found.length === 0 || (!isRule && found.includes("unsure"))) return []
           return [exampleOf(statement.view, isRule, singleLineWeight)]
@@ -160,8 +165,8 @@ const wholeFiles = (): readonly Example[] =>
       .map((statement) => exampleOf(statement.view, isMostlyIn(statement, rules), 1))
   })
 
-/** A word is known if it stands in so many lines and in two sorts of them: others are names of things. */
-const [leastLines, leastSorts] = [5, 2]
+/** Minimum number of lines, and of groups of lines, in which a known word occurs: other words are names of things. */
+const [minLines, minGroups] = [5, 2]
 
 function knownWordsIn(sorts: readonly (readonly string[])[]): readonly string[] {
   const counts = new Map<string, { lines: number; sorts: Set<number> }>()
@@ -178,8 +183,7 @@ function knownWordsIn(sorts: readonly (readonly string[])[]): readonly string[] 
     }
   return [...counts]
     .filter(
-      ([word, count]) =>
-        /^\p{L}[\p{L}'’-]+$/u.test(word) && count.lines >= leastLines && count.sorts.size >= leastSorts,
+      ([word, count]) => /^\p{L}[\p{L}'’-]+$/u.test(word) && count.lines >= minLines && count.sorts.size >= minGroups,
     )
     .map(([word]) => word)
     .filter((word) => !isUnspacedToken(word))

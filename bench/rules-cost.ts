@@ -3,9 +3,10 @@ import { makeSession } from "./sessions.ts"
 import { messagesOf } from "./texts.ts"
 
 /**
- * CPU time that finding rules takes: `node bench/rules-cost.ts [talk|english|code|logs|json|chinese]`, one kind of text for each process.
- * Half of the texts are read by a new process, and again until its code is compiled; the other half is new to it then, as the text of a
- * turn is. Last come the messages of a session of 700 kB, new as well. The clock of a thread moves in ticks: small figures are rough.
+ * Measures the CPU time of finding rules: `node bench/rules-cost.ts [talk|english|code|logs|json|chinese]`, one kind of text for each
+ * process. Half of the texts are read by a new process, and again until its code is compiled; the other half is new to it then, as the text
+ * of a turn is. Last come the messages of a session of 700 kB, new as well. The CPU clock of a thread is coarse, so small figures are
+ * rough.
  */
 
 const cpuMs = (): number => {
@@ -24,7 +25,7 @@ const seen = texts.filter((_, n) => n % 2 === 0)
 const unseen = texts.filter((_, n) => n % 2 === 1)
 const { findRules } = await import("../src/rules/find-rules.ts")
 
-/** Milliseconds for each kilobyte. */
+/** Returns the milliseconds for each kilobyte. */
 function costOf(some: readonly string[]): number {
   const kilobytes = some.reduce((sum, text) => sum + text.length, 0) / 1000
   const start = cpuMs()
@@ -32,10 +33,10 @@ function costOf(some: readonly string[]): number {
   return (cpuMs() - start) / kilobytes
 }
 
-/** About 700 kB; what tools and the model say is not read. */
+/** About 700 kB; text of tools and of the model is not read. */
 const historySize = { name: "history", messages: 1000, unitsPerMessage: 600 }
 
-/** The whole time for a session, by who speaks. */
+/** Returns the time for all messages of a session, each read by its role. */
 function historyMs(seed: number): { readonly ms: number; readonly kilobytes: number } {
   const messages = makeSession(historySize, seed)
   const start = cpuMs()

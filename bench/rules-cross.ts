@@ -23,20 +23,21 @@ import {
 import { type Model, options, train, weightsFile } from "./rules-train.ts"
 
 /**
- * Figures of the rule finder on authors that nothing was learnt from: `node bench/rules-cross.ts [--logs DIR] [NAME...]`. Each author of labelled
- * sets is left out once, all real talk of `../shared/data` together, and each part of the prompt logs, of which no repository is in two parts;
- * the last two are measured only where their text is. This is what to choose by, as figures on what was learnt say nothing. One seed.
+ * Measures the rule finder on authors that it did not learn from: `node bench/rules-cross.ts [--logs DIR] [NAME...]`. Each author of
+ * labelled sets is left out once, and so are all real talk of `../shared/data` together and each part of the prompt logs, of which no
+ * repository is in two parts; the last two are measured only if their text is there. Choose between variants by these figures, because
+ * figures on what was learnt say nothing. One seed.
  */
 
 type Author = {
   readonly name: string
   readonly sets: readonly string[]
   readonly messages: readonly Labelled[]
-  /** The sources of real lines that are left out with it. */
+  /** Sources of real lines that are left out with it. */
   readonly sources: readonly string[]
 }
 
-/** The first five sets are by people who knew the finder. */
+/** The authors of the first five sets knew the finder. */
 const early = learntSets.slice(0, 5)
 const corpus = new URL("../../shared/data", import.meta.url).pathname
 const real = "real talk"
@@ -72,7 +73,7 @@ const scoreOf = ({ weights, bias }: Model, { ids, clauses = [] }: Example): numb
   return liftedScore(own(ids), clauses.map(own))
 }
 
-/** Average precision of sentences, and the recall where precision is at least so much. */
+/** Returns the average precision of sentences, and the recall at each minimum precision. */
 function curveOf(scored: readonly { readonly isRule: boolean; readonly score: number }[]) {
   const rules = scored.filter(({ isRule }) => isRule).length
   let [right, sum] = [0, 0]
@@ -85,7 +86,7 @@ function curveOf(scored: readonly { readonly isRule: boolean; readonly score: nu
   return { mean: sum / rules, recall }
 }
 
-/** The finder as it is, with the weights of a model. */
+/** Returns the current finder with the weights of a model. */
 async function finderWith(model: Model): Promise<typeof findRules> {
   const folder = mkdtempSync(join(tmpdir(), "rules-"))
   try {
@@ -99,7 +100,7 @@ async function finderWith(model: Model): Promise<typeof findRules> {
   }
 }
 
-/** What the whole finder makes of messages: a found rule and a labelled one share 60 % of the shorter. */
+/** Returns the figures of the whole finder on messages. A found rule is right if it and a labelled one share 60 % of the shorter. */
 function wholeFigures(find: typeof findRules, messages: readonly Labelled[]): string {
   let [right, wrong, labels, got, disturbed] = [0, 0, 0, 0, 0]
   for (const { text, rules, skip = [] } of messages) {

@@ -9,27 +9,27 @@ import { statementsIn } from "../src/rules/statements.ts"
 import { type Labels, readSet, spansOf } from "./rules-labelled.ts"
 
 /**
- * What the rule finder learns from: sentences that were written for it (`bench/rules/*.txt`, `test/fixtures/pin`), the labelled sets, and
- * real lines, of which only the numbers of their features and their label are kept (`bench/rules/real-lines.bin.gz`; what changes the
- * features needs the lines again).
+ * Training examples of the rule finder: sentences that were written for it (`bench/rules/*.txt`, `test/fixtures/pin`), the labelled sets,
+ * and real lines, of which only the features and the labels are kept (`bench/rules/real-lines.bin.gz`; after a change of the features the
+ * lines are needed again).
  */
 
-/** One sentence: whether it is a rule, how much it counts, and what it is made of. */
+/** A sentence with its label, its weight and its features. */
 export type Example = {
   readonly isRule: boolean
   readonly weight: number
   readonly ids: Uint32Array
   readonly sorts: Uint8Array
-  /** Which of `realSources` it is from; none of what was written for the finder. */
+  /** Index in `realSources`; absent if it was written for the finder. */
   readonly source?: number
-  /** The features of its clauses, where its score is asked for. */
+  /** Features of its clauses, where its score is needed. */
   readonly clauses?: readonly Uint32Array[]
 }
 
-/** Parts of the prompt logs: the messages of one repository stand in one of them, so that a part can be left out. */
+/** Number of parts of the prompt logs. All messages of one repository are in the same part, so that a part can be left out. */
 export const logParts = 8
 
-/** Where real talk is from. */
+/** Sources of real talk. */
 export const realSources: readonly string[] = [
   "written",
   "repositories",
@@ -39,7 +39,7 @@ export const realSources: readonly string[] = [
   ...Array.from({ length: logParts }, (_, part) => `prompt logs ${part}`),
 ]
 
-/** A message and where in it rules stand; `skip` are places that the labeller was unsure of. */
+/** A message and the spans of its rules; `skip` are spans that the labeller was unsure of. */
 export type Labelled = { readonly text: string; readonly rules: readonly Span[]; readonly skip?: readonly Span[] }
 
 const folder = new URL("rules/", import.meta.url)
@@ -50,7 +50,7 @@ export function exampleOf(view: StatementView, isRule: boolean, weight: number):
   return { isRule, weight, ids: ids.slice(0, length), sorts: sorts.slice(0, length) }
 }
 
-/** The same with its clauses, as the finder scores it. */
+/** Same with its clauses, as the finder scores it. */
 const wholeExampleOf = (view: StatementView, isRule: boolean, weight: number): Example => ({
   ...exampleOf(view, isRule, weight),
   clauses: clausesOf(view.own).map((own) => exampleOf({ ...view, own }, isRule, weight).ids),
@@ -60,11 +60,11 @@ const overlaps = (one: Span, two: Span): boolean =>
   Math.min(one.end, two.end) - Math.max(one.start, two.start) >=
   0.6 * Math.min(one.end - one.start, two.end - two.start)
 
-/** The sentences of a message in the user's own words, each with its label. */
+/** Returns the sentences of a message in the user's own words, each with its label. */
 export const talkExamples = (item: Labelled, weight: number): readonly Example[] =>
   labelledStatements(item).map(({ view, isRule }) => exampleOf(view, isRule, weight))
 
-/** The same as they are measured. */
+/** Same with their clauses, for measuring. */
 export const heldExamples = (item: Labelled): readonly Example[] =>
   labelledStatements(item).map(({ view, isRule }) => wholeExampleOf(view, isRule, 1))
 
@@ -80,7 +80,7 @@ function labelledStatements({
     .filter((statement) => !isWithin(statement, quotations))
     .flatMap((statement) => {
       const own = rules.find((rule) => overlaps(statement, rule))
-      // A short call in front of a rule is not the rule; behind it, it may be.
+      // A short sentence at the start of a labelled rule is no rule; a short one further on is left out.
       const isRule = own !== undefined && statement.end - statement.start >= 0.3 * Math.min(60, own.end - own.start)
       if (own !== undefined && !isRule && statement.start > own.start) return []
       if (!isRule && skip.some((span) => overlaps(statement, span))) return []
@@ -88,7 +88,7 @@ function labelledStatements({
     })
 }
 
-/** The sentences of a file of instructions, each with its label. */
+/** Returns the sentences of a file of instructions, each with its label. */
 export const fileExamples = ({ text, rules }: Labelled, weight: number): readonly Example[] =>
   statementsIn(text, { start: 0, end: text.length }, true)
     .filter(({ block }) => block.kind !== "heading")
@@ -100,7 +100,7 @@ export const fileExamples = ({ text, rules }: Labelled, weight: number): readonl
       ),
     )
 
-/** Sentences of files of instructions, and whatever of the talk is a rule: it would be one on a page as well. */
+/** Returns sentences of files of instructions, and the rules of the talk, which would be rules in a file as well. */
 export function pageExamples(): readonly Example[] {
   const files = readFileSync(new URL("pages.txt", folder), "utf8").split("\n").slice(1).join("\n").split("\n===\n")
   const labelled = labelledIn<Labels & { readonly kind: string }>("instruction-files", learntSets)
@@ -114,7 +114,7 @@ export function pageExamples(): readonly Example[] {
   return [...own, ...said]
 }
 
-/** A line of our own: rules stand in double square brackets. */
+/** Reads a line that was written for the finder, with rules in double square brackets. */
 export function readMarked(line: string): Labelled {
   const rules: Span[] = []
   let text = ""
@@ -133,7 +133,7 @@ export const linesOf = (name: string): readonly string[] =>
 
 const formsOfLead = 12
 
-/** What people ask for before and behind a rule. */
+/** What people ask for before and after a rule. */
 const tasks = [
   "Plan a weekend in Porto for two, with a walk and a museum each day.",
   "There's an error in the second row.",
@@ -155,7 +155,7 @@ const questions = [
   "Let's start.",
 ]
 
-/** Leads and what stands behind them, each lead with some bodies in the forms in which people write them. */
+/** Combines leads with what follows them, each lead with some bodies in the forms in which people write them. */
 export function announced(): readonly Labelled[] {
   const [leads, bodies] = [linesOf("leads.txt"), linesOf("bodies.txt")]
   const binding = bodies.filter((body) => !/^[~x] /.test(body))
@@ -182,7 +182,7 @@ export function announced(): readonly Labelled[] {
         [`${lead} `, `${body}.`, ` ${task}`],
       ]
       const [before, rule, behind] = forms[(n + k) % forms.length] ?? ["", "", ""]
-      // A lead in the same sentence is read with it.
+      // The span starts before the rule, because a lead in the same sentence is read with it.
       return [
         {
           text: before + rule + behind,
@@ -193,7 +193,7 @@ export function announced(): readonly Labelled[] {
   })
 }
 
-/** Messages of two lines each: people state a rule before, behind and between other things. */
+/** Combines two lines into each message: people state a rule before or after other things. */
 function composed(name: string): readonly Labelled[] {
   const lines = linesOf(name)
   const ends = (line: string): string => (/[.!?。！？\]]$/.test(line) ? line : `${line}.`)
@@ -206,7 +206,7 @@ function composed(name: string): readonly Labelled[] {
   })
 }
 
-/** Labelled messages behind words that say nothing of whether a rule follows: each rule and, of the others, one in three. */
+/** Puts words that do not tell whether a rule follows before labelled messages: before each with a rule, and one in three of the others. */
 function introduced(sets: readonly string[]): readonly Labelled[] {
   const asides = linesOf("asides.txt").map((line) => ({ lang: line.slice(0, 2), words: line.slice(3) }))
   const rows = labelledIn<Labels & { readonly lang: string }>("talk", sets)
@@ -232,7 +232,7 @@ const fixtureLines = <Row extends Fixture>(name: string): readonly Row[] =>
     .map((line): Row => JSON.parse(line))
     .filter(({ channel, half }) => channel === "user" && half === "development")
 
-/** Sentences of the test fixtures that were always there to develop on. */
+/** Returns the sentences of the test fixtures that were always meant for development. */
 export function fixtureTalk(): readonly Labelled[] {
   const whole = ["spoken-rules.jsonl", "channel-rules.jsonl"].flatMap((name) =>
     fixtureLines<Fixture & { readonly label: string }>(name).map(({ text, label }) => ({
@@ -249,7 +249,7 @@ export function fixtureTalk(): readonly Labelled[] {
   return [...whole, ...framed]
 }
 
-/** The labelled sets that are learnt from. What is written later is first looked at, and learnt from when the next one is there. */
+/** Labelled sets that are learnt from. A new set is measured first, and learnt from when the next one is there. */
 export const learntSets: readonly string[] = [
   "",
   "second-",
@@ -307,7 +307,7 @@ export const labelledTalk = (sets: readonly string[]): readonly Labelled[] =>
     .flatMap((name) => labelledIn(name, sets))
     .map((item) => ({ text: item.text, rules: spansOf(item) }))
 
-/** Lines of our own as they are written, by where they stand. */
+/** Returns the lines that were written for the finder, by file or set. */
 export const ownLines = (): readonly (readonly string[])[] => [
   linesOf("talk-en.txt"),
   linesOf("talk-other.txt"),
@@ -332,11 +332,11 @@ const spanIn = (text: string, part: string): Span => ({
 
 type Sourced = { readonly item: Labelled; readonly source: string }
 
-/** The labelled talk of a corpus folder and where each message is from; none if the folder is not there. */
+/** Returns the labelled talk of a corpus folder and the source of each message; empty if the folder is not there. */
 export const corpusTalk = (corpus: string): readonly Sourced[] =>
   talkOfFiles(["talk", "base-rate"].map((name) => `${corpus}/talk/${name}.jsonl`))
 
-/** Messages of public prompt logs that people labelled: all files of a folder. */
+/** Returns messages of public prompt logs that people labelled: all files of a folder. */
 export const loggedTalk = (folder: string): readonly Sourced[] =>
   existsSync(folder)
     ? talkOfFiles(
@@ -347,7 +347,7 @@ export const loggedTalk = (folder: string): readonly Sourced[] =>
       )
     : []
 
-/** The part of the prompt logs that a repository is in. */
+/** Returns the part of the prompt logs that a repository is in. */
 export const logPartOf = (source: string): number =>
   (createHash("sha256").update(source).digest().at(0) ?? 0) % logParts
 
@@ -369,16 +369,16 @@ function talkOfFiles(files: readonly string[]): readonly Sourced[] {
 
 const asideWeight = 0.5
 
-/** What people say over a working day, message by message, is what the finder reads most. */
+/** Weight of sets with the messages of a working day, which is what the finder reads most. */
 const dayWeight = 2
 const days: ReadonlySet<string> = new Set(learntSets.slice(learntSets.indexOf("twenty-fourth-")))
 
-/** A message that was written to be labelled is nearer to what people say than a line that was written to be learnt from. */
+/** Weight of a message that was written to be labelled: it is nearer to what people say than a line that was written to be learnt from. */
 const labelledWeight = 2
 
 const markedWeight = 0.5
 
-/** All that was written for the finder. */
+/** Returns all examples that were written for the finder. */
 export const writtenExamples = (): readonly Example[] => [
   ...["talk-en.txt", "talk-other.txt"].flatMap(linesOf).flatMap((line) => talkExamples(readMarked(line), 1)),
   ...announced().flatMap((item) => talkExamples(item, 0.15)),
@@ -387,7 +387,7 @@ export const writtenExamples = (): readonly Example[] => [
   ...markedTalk().flatMap((item) => talkExamples(item, markedWeight)),
 ]
 
-/** Messages in which somebody else speaks beside the user: what the others say is neither a rule nor none. */
+/** Returns messages in which somebody else speaks beside the user; what the others say gets no label. */
 export const markedTalk = (): readonly Labelled[] =>
   readFileSync(new URL("speakers.jsonl", folder), "utf8")
     .trimEnd()
@@ -400,7 +400,7 @@ export const markedTalk = (): readonly Labelled[] =>
     }))
 type Marked = Labels & { readonly pasted: readonly string[] }
 
-/** The labelled sets of the given names, as they are and behind asides. */
+/** Returns the examples of labelled sets, as they are and after words that tell nothing. */
 export const setExamples = (sets: readonly string[]): readonly Example[] =>
   sets.flatMap((set) => {
     const weight = days.has(set) ? dayWeight : 1
@@ -410,7 +410,7 @@ export const setExamples = (sets: readonly string[]): readonly Example[] =>
     ]
   })
 
-/** Puts an order into another one, in place. */
+/** Shuffles an array in place. */
 export function shuffle(order: number[], dice: (sides: number) => number): void {
   for (let at = order.length - 1; at > 0; at--) {
     const other = dice(at + 1)
@@ -420,7 +420,7 @@ export function shuffle(order: number[], dice: (sides: number) => number): void 
   }
 }
 
-/** Numbers that look random and are the same every time. */
+/** Returns a generator of pseudo-random numbers, which are the same every time. */
 export function createDice(start: number): (below: number) => number {
   let seed = start
   return (below) => {
@@ -429,7 +429,10 @@ export function createDice(start: number): (below: number) => number {
   }
 }
 
-/** The real lines: talk and pages, each line as its label, its weight in tenths, how many features it has, and each as three bytes. */
+/**
+ * Decodes the real lines. The group of each feature comes first; then, for each line of talk or of a file, its label and source, its weight
+ * in tenths, the number of its features, and each of them as three bytes.
+ */
 export function readLines(bytes: Uint8Array): { readonly talk: readonly Example[]; readonly page: readonly Example[] } {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const sorts = bytes.subarray(0, tableSize)

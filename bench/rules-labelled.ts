@@ -4,8 +4,9 @@ import { createHoldfast, findRules } from "../src/index.ts"
 import type { Span } from "../src/message/message.ts"
 
 /**
- * Figures of the rule finder on the labelled sets: `node bench/rules-labelled.ts [--set second-] [--half 0|1] [--errors]`. A found rule is
- * right if it and a labelled one share 60 % of the shorter text. The training reads all sets but one (`learntSets`), whose errors nobody reads.
+ * Measures the rule finder on the labelled sets: `node bench/rules-labelled.ts [--set second-] [--half 0|1] [--errors]`. A found rule is
+ * right if it and a labelled one share 60 % of the shorter text. The training reads the sets in `learntSets`; nobody reads the errors of
+ * the others.
  */
 
 export type Labels = { readonly id: string; readonly text: string; readonly rules: readonly string[] }
@@ -19,7 +20,7 @@ type Pair = {
   readonly gone: boolean
 }
 
-/** Which half of a labelled set an item is in. */
+/** Returns the half of a labelled set that an item is in. */
 export const halfOf = (id: string): number => (createHash("sha256").update(`half${id}`).digest().at(0) ?? 0) & 1
 
 export const readSet = <Row>(name: string): readonly Row[] => {
@@ -76,7 +77,9 @@ function figures(name: string, results: readonly Judged[], errors: boolean): str
   ].join("\n")
 }
 
-/** Is the first rule gone after what was said later? It is in force to begin with: a rule that is not found as it stands is announced. */
+/**
+ * True if the first rule is no longer in force after what was said later. If the rule is not found by itself, it is announced as a rule.
+ */
 async function isGone(pair: Pair): Promise<boolean | undefined> {
   return (await stateAfter(pair, pair.first)) ?? (await stateAfter(pair, `This is a standing rule: ${pair.first}`))
 }

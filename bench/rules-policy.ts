@@ -5,9 +5,9 @@ import { createGuard } from "../src/guard/guard.ts"
 import { type Labels, readSet } from "./rules-labelled.ts"
 
 /**
- * What `guard.fromRules: enforce` would stop: `node bench/rules-policy.ts [CORPUS] [--calls]`. Every labelled rule of talk and of instruction
- * files is compiled, and each policy judges every harmless call of the red team and every tool call of the recorded traces. None of the
- * calls was made under the rule, so a person reads the list: a refusal is false if no reading of the rule forbids the call.
+ * Lists what `guard.fromRules: enforce` would stop: `node bench/rules-policy.ts [CORPUS] [--calls]`. Every labelled rule of talk and of
+ * instruction files is compiled, and each policy judges every harmless call of the red team and every tool call of the recorded traces.
+ * None of the calls was made under the rule, so a person reads the list: a denial is wrong if no reading of the rule forbids the call.
  */
 
 type Call = { readonly tool: string; readonly input: unknown; readonly from: string }
@@ -23,7 +23,7 @@ function harmlessCalls(): readonly Call[] {
   )
 }
 
-/** Every tool call in a recorded conversation, wherever it stands. */
+/** Returns every tool call in a recorded conversation, at any depth. */
 function callsIn(value: unknown, from: string): readonly Call[] {
   if (Array.isArray(value)) return value.flatMap((one) => callsIn(one, from))
   if (typeof value !== "object" || value === null) return []
@@ -54,7 +54,7 @@ function tracedCalls(corpus: string): readonly Call[] {
     )
 }
 
-/** The labelled rules, each once. */
+/** Returns the labelled rules, each once. */
 const labelledRules = (): readonly string[] => [
   ...new Set(
     ["", "second-"]

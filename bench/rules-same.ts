@@ -5,8 +5,8 @@ import { findRules } from "../src/rules/find-rules.ts"
 import { ownWords } from "../src/rules/own-words.ts"
 
 /**
- * Does a change leave what is found as it was? `node bench/rules-same.ts FILE` writes what is found in every text of the labelled sets and
- * of the corpus (HOLDFAST_CORPUS) to a file that is not there yet, and names the texts that differ if it is.
+ * Checks that a change does not alter what is found: `node bench/rules-same.ts FILE` writes what is found in every text of the labelled
+ * sets and of the corpus (HOLDFAST_CORPUS) to the file if it does not exist, and otherwise lists the texts that differ.
  */
 
 type Text = { readonly key: string; readonly text: string }
@@ -16,7 +16,7 @@ function stringsIn(value: unknown): readonly string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsIn) : []
 }
 
-/** Shorter strings are ids and names. */
+/** Minimum length of a text; shorter strings are ids and names. */
 const minLength = 12
 
 function textsIn(folder: string): readonly Text[] {
@@ -35,7 +35,7 @@ function textsIn(folder: string): readonly Text[] {
   })
 }
 
-/** Where the user's own words are, and the rules of the text as talk and as a page. */
+/** Returns the spans of the user's own words, and the rules of the text as talk and as a file of rules. */
 function foundIn(text: string): string {
   const rules = (genre: "talk" | "rules"): readonly unknown[] =>
     findRules(text, genre === "talk" ? { channel: "user" } : { channel: "document", genre }).map(

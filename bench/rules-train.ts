@@ -13,11 +13,11 @@ import {
 } from "./rules-examples.ts"
 
 /**
- * Trains the rule finder and writes `src/rules/generated/rule-weights.ts`: `node bench/rules-train.ts`. Deterministic; what it learns from
- * is in `bench/rules-examples.ts`.
+ * Trains the rule finder and writes `src/rules/generated/rule-weights.ts`: `node bench/rules-train.ts`. Deterministic; the examples are in
+ * `bench/rules-examples.ts`.
  */
 
-/** Sorts of features, and how much a step of each counts: what a word does tells more than which word it is. */
+/** Scale of the features of each group, by the numbers of `tag` in `rule-model.ts`: what a word does tells more than which word it is. */
 const pageScales: Readonly<Record<number, number>> = {
   2: 0.7,
   5: 1.6,
@@ -36,7 +36,7 @@ const pageScales: Readonly<Record<number, number>> = {
   23: 1.6,
   24: 2.5,
 }
-/** What people say has more examples, and no need to lean on a few signs. */
+/** Talk has more examples, and need not rely on a few features. */
 const scalesOf: Readonly<Record<Register, Readonly<Record<number, number>>>> = {
   talk: { ...pageScales, 6: 0.3, 7: 0.3, 8: 0.3, 20: 5 },
   page: pageScales,
@@ -48,13 +48,13 @@ type TrainOptions = {
   readonly register: Register
   readonly decay: number
   readonly epochs: number
-  /** Share of the features that an example is read without: no single one of them may decide. */
+  /** Share of the features that are dropped each time an example is read, so that no single one decides. */
   readonly dropped: number
-  /** Sentences that a feature must stand in: what is rarer tells of one message, and of that with and without an aside before it. */
+  /** Minimum number of sentences with a feature: a rarer one is specific to one message, which is read with and without words before it. */
   readonly leastSentences: number
 }
 
-/** How far each feature reaches: by its sort, and by how unevenly rules and others have it. */
+/** Returns the scale of each feature: by its group, and by how unevenly rules and other sentences have it. */
 function scaleOf(examples: readonly Example[], register: Register): Float64Array {
   const scales = scalesOf[register]
   const scale = new Float64Array(tableSize)
@@ -75,7 +75,7 @@ function scaleOf(examples: readonly Example[], register: Register): Float64Array
 
 const seeds: readonly number[] = [12_345, 777, 90_210]
 
-/** The examples without what is too rare to be learnt from; `length` stays what the finder counts. */
+/** Removes features that are too rare to be learnt from; `length` stays what the finder counts. */
 function withoutRare(
   examples: readonly Example[],
   leastSentences: number,
@@ -94,7 +94,10 @@ function withoutRare(
   })
 }
 
-/** The mean of several models that read the examples in other orders and drop other words: steadier than each of them. */
+/**
+ * Returns the mean of several models that read the examples in different orders and drop different features: it is more stable than each of
+ * them.
+ */
 export function train(examples: readonly Example[], trainOptions: TrainOptions, some = seeds): Model {
   const known = withoutRare(examples, trainOptions.leastSentences)
   const models = some.map((seed) => trainOne(known, trainOptions, seed))
@@ -106,7 +109,7 @@ export function train(examples: readonly Example[], trainOptions: TrainOptions, 
   }
 }
 
-/** Logistic regression by steps that get smaller for what was stepped on before. */
+/** Logistic regression with steps that get smaller for weights that were changed before (AdaGrad). */
 function trainOne(
   examples: ReturnType<typeof withoutRare>,
   { register, decay, epochs, dropped }: TrainOptions,
@@ -149,32 +152,34 @@ function trainOne(
   }
 }
 
-/** Weights are written as roots on so many levels either way; heavier ones than the heaviest level are as heavy as that. */
+/**
+ * Weights are written as square roots, with this number of levels on either side of zero; a weight above the heaviest level is cut to it.
+ */
 const levels = 45
 export const heaviest = 3
 export const weightStep: number = heaviest / levels ** 2
 
-/** Each feature that weighs something: the gap to it, and its level. */
-export function signsOf({ weights }: Pick<Model, "weights">): string {
-  const signs: number[] = []
-  const put = (value: number): void => void signs.push(35 + value >= 92 ? 36 + value : 35 + value)
+/** Encodes each feature that has a weight as the gap to it and its level; `weight-table.ts` decodes it. */
+export function encodeWeights({ weights }: Pick<Model, "weights">): string {
+  const codes: number[] = []
+  const put = (value: number): void => void codes.push(35 + value >= 92 ? 36 + value : 35 + value)
   let last = -1
   for (const [id, weight] of weights.entries()) {
     const level = Math.min(levels, Math.round(Math.sqrt(Math.abs(weight) / weightStep)))
-    if (level < leastLevel) continue
+    if (level < minLevel) continue
     for (; id - last >= longestGap; last += longestGap) put(longestGap)
     put(id - last)
     put(levels + Math.sign(weight) * level)
     last = id
   }
-  return signs.map((code) => String.fromCharCode(code)).join("")
+  return codes.map((code) => String.fromCharCode(code)).join("")
 }
-/** As many digits as all machines agree on: the last ones of a logarithm are the processor's own. */
+/** Prints as many digits as all machines agree on: the last digits of a logarithm depend on the processor. */
 export const digits = (value: number): string => value.toFixed(6)
 
 const longestGap = 89
-/** What weighs less is left out. */
-const leastLevel = 5
+/** Lower levels are not written. */
+const minLevel = 5
 
 export const options: Readonly<Record<"talk" | "page", TrainOptions>> = {
   talk: { register: "talk", decay: 3e-4, epochs: 12, dropped: 0.3, leastSentences: 5 },
@@ -189,15 +194,15 @@ export function trainAll(): { readonly talk: Model; readonly page: Model } {
   }
 }
 
-/** What is in the file of weights. */
+/** Returns the content of the file of weights. */
 export const weightsFile = ({ talk, page }: { readonly talk: Model; readonly page: Model }): string =>
   [
     "// Written by bench/rules-train.ts; do not edit.",
     `export const weightStep: number = ${weightStep}`,
     `export const talkBias: number = ${digits(talk.bias)}`,
-    `export const talkWeights: string = ${JSON.stringify(signsOf(talk))}`,
+    `export const talkWeights: string = ${JSON.stringify(encodeWeights(talk))}`,
     `export const pageBias: number = ${digits(page.bias)}`,
-    `export const pageWeights: string = ${JSON.stringify(signsOf(page))}`,
+    `export const pageWeights: string = ${JSON.stringify(encodeWeights(page))}`,
     "",
   ].join("\n")
 

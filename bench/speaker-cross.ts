@@ -7,11 +7,12 @@ import type { findRules } from "../src/rules/find-rules.ts"
 import { authors, type Message, messagesBy, speakerFile, trainSpeaker } from "./speaker-train.ts"
 
 /**
- * Whose text the finder takes for the user's, on people whose messages nothing was learnt from: `node bench/speaker-cross.ts [NAME...]`. Each author
- * with pastes is left out once of what tells who speaks, one seed; what a rule is was learnt from all of them.
+ * Measures whose text the finder takes for the user's, on people whose messages it did not learn from: `node bench/speaker-cross.ts
+ * [NAME...]`. Each author with pastes is left out once when the model of who speaks is trained, with one seed; the model of rules was
+ * trained on all of them.
  */
 
-/** The finder as it is, with other weights for who speaks. */
+/** Returns the current finder with other weights of the model of who speaks. */
 async function finderWith(weights: string): Promise<typeof findRules> {
   const folder = mkdtempSync(join(tmpdir(), "speaker-"))
   try {
@@ -29,7 +30,7 @@ const common = (one: Span, two: Span): number => Math.min(one.end, two.end) - Ma
 const isOf = (one: Span, two: Span): boolean =>
   common(one, two) >= 0.6 * Math.min(one.end - one.start, two.end - two.start)
 
-/** Pastes of which something was taken, and rules of the user's own: those found, and those there are. */
+/** Number of pastes from which a rule was taken, and of all pastes; number of the user's own rules that were found, and of all. */
 type Counts = { readonly taken: number; readonly pastes: number; readonly found: number; readonly own: number }
 
 function countsOf(find: typeof findRules, messages: readonly Message[], print: boolean): Counts {

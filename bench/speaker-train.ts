@@ -3,15 +3,16 @@ import type { Span } from "../src/message/message.ts"
 import { findRules, ruleLikeIn } from "../src/rules/find-rules.ts"
 import { speakerFeatures, speakerTable } from "../src/rules/who-speaks.ts"
 import { announced, createDice, fixtureTalk, linesOf, readMarked, shuffle } from "./rules-examples.ts"
-import { digits, heaviest, type Model, signsOf, weightStep } from "./rules-train.ts"
+import { digits, encodeWeights, heaviest, type Model, weightStep } from "./rules-train.ts"
 
 /**
- * Trains who speaks in a sentence of a user's message, and writes `src/rules/generated/speaker-weights.ts`: `node bench/speaker-train.ts`.
- * Deterministic. It learns from the rules that users state in the labelled sets, from sentences in pasted texts that read like rules, and
- * from `bench/rules/speakers.jsonl`: messages in which what is pasted, quoted or retold is marked, and others that only look so.
+ * Trains the model of who speaks in a sentence of a user's message, and writes `src/rules/generated/speaker-weights.ts`: `node
+ * bench/speaker-train.ts`. Deterministic. It learns from the rules that users state in the labelled sets, from sentences in pasted texts
+ * that read like rules, and from `bench/rules/speakers.jsonl`: messages in which pasted, quoted or retold text is marked, and others that
+ * only look like that.
  */
 
-/** A message with the spans of what the user states in it, and of what is somebody else's. */
+/** A message with the spans of what the user states in it, and of what somebody else says. */
 export type Message = {
   readonly text: string
   readonly own: readonly Span[]
@@ -47,16 +48,19 @@ function messageOf({ text, attack, pasted = [], rules = [] }: Row, weight: numbe
   return { text, own: spansOf(sure), pasted: spansOf(attack === undefined ? pasted : [attack, ...pasted]), weight }
 }
 
-/** Sets that are looked at with what was learnt are not learnt from. */
+/** Sets that are only measured with the trained model, and not learnt from. */
 const heldOut = /^(?:twenty-fifth|thirty-second|thirty-sixth|thirty-ninth|fortieth)-/
 
-/** A message of one line tells little of what stands around a sentence; rules behind made-up leads are many. */
+/** Weights of examples: a message of one line tells little about the context of a sentence, and rules after made-up leads are many. */
 const [lineWeight, leadWeight, pasteWeight] = [0.5, 0.3, 1.5]
 
-/** The people who marked `bench/rules/speakers.jsonl`, by the line behind their last one. */
+/** Ends of the lines in `bench/rules/speakers.jsonl` that each of the people marked. */
 const markedUntil: readonly number[] = [500, 896, 1537, 1987, 2688, 2737]
 
-/** Whose messages are learnt from: the authors of labelled sets, by the start of their files' names, and those who marked pastes. */
+/**
+ * Returns the authors whose messages are learnt from: those of labelled sets, by the start of their file names, and those who marked
+ * pastes.
+ */
 export const authors = (): readonly string[] => [
   ...new Set(setFiles().map(authorOf)),
   ...markedUntil.map((_, n) => `marked ${n + 1}`),
@@ -74,7 +78,7 @@ const messagesIn = (file: string): readonly Message[] =>
     .filter(({ channel = "user" }) => channel === "user")
     .map((row) => messageOf(row, row.text.includes("\n") || file.includes("pasted") ? 1 : lineWeight))
 
-/** The messages of one author. */
+/** Returns the messages of one author. */
 export function messagesBy(author: string): readonly Message[] {
   const place = markedUntil.findIndex((_, n) => author === `marked ${n + 1}`)
   if (place >= 0)
@@ -108,7 +112,7 @@ const ownRules = (): readonly string[] =>
     .filter((body) => !/^[~x] /.test(body))
     .map((body) => `${body.charAt(0).toUpperCase()}${body.slice(1)}.`)
 
-/** Rules of the user's own below one another. */
+/** Returns messages that are lists of the user's own rules. */
 function ownLists(): readonly Message[] {
   const rules = ownRules()
   return Array.from({ length: listCount }, (_, n): Message => {
@@ -125,7 +129,7 @@ function ownLists(): readonly Message[] {
 }
 const listCount = 200
 
-/** A rule of the user's own on the line before or behind something that the user asks for, each from another message. */
+/** Combines a message that states a rule with a request or another rule before or after it. */
 function ownBeside(messages: readonly Message[]): readonly Message[] {
   const { asked, stated } = linesIn(messages, 200)
   return stated.flatMap(({ text, own }, n): readonly Message[] => {
@@ -141,7 +145,7 @@ function ownBeside(messages: readonly Message[]): readonly Message[] {
   })
 }
 
-/** Messages of one line: those that ask for something, and those that state a rule. */
+/** Returns the messages of one line: those that ask for something, and those that state a rule. */
 function linesIn(messages: readonly Message[], maxLength: number) {
   const lines = messages.filter(
     ({ text, pasted }) => pasted.length === 0 && text.length <= maxLength && !text.includes("\n"),
@@ -149,7 +153,7 @@ function linesIn(messages: readonly Message[], maxLength: number) {
   return { asked: lines.filter(({ own }) => own.length === 0), stated: lines.filter(({ own }) => own.length > 0) }
 }
 
-/** The same on a line of its own amid many lines, as in a long account of what is to be done. */
+/** Puts a message that states a rule on a line of its own among many requests, as in a long description of a task. */
 function ownAmid(messages: readonly Message[]): readonly Message[] {
   const { asked, stated } = linesIn(messages, 200)
   return stated.flatMap(({ text, own }, n): readonly Message[] => {
@@ -165,7 +169,7 @@ function ownAmid(messages: readonly Message[]): readonly Message[] {
   })
 }
 
-/** The same in a paragraph that begins with something asked for, with another one behind it. */
+/** Puts a message that states a rule after a request in the same paragraph, with another request after it. */
 function ownBetween(messages: readonly Message[]): readonly Message[] {
   const { asked, stated } = linesIn(messages, 160)
   return stated.flatMap(({ text, own }, n): readonly Message[] => {
@@ -182,12 +186,15 @@ const betweenEvery = 5
 const amidEvery = 6
 const besideEvery = 4
 const gaps = ["\n", " ", "\n\n", "\n"]
-/** What is shorter is one sentence. */
+/** Maximum length of pasted text that counts as one sentence. */
 const maxSentence = 160
 
 const overlaps = (one: Span, two: Span): boolean => one.start < two.end && two.start < one.end
 
-/** The sentences that the finder would take, where they are the user's own and where they are not; and the user's own that it would not. */
+/**
+ * Returns the sentences that the finder would take as rules, in the user's own words and in those of others, and the user's own rules that
+ * it would not take.
+ */
 function examplesOf({ text, own, pasted, weight }: Message): readonly Example[] {
   if (own.length === 0 && pasted.length === 0) return []
   const exampleOf = (span: Span, isAnothers: boolean): Example => ({
@@ -213,7 +220,7 @@ function examplesOf({ text, own, pasted, weight }: Message): readonly Example[] 
 const [epochs, rate, decay, dropped] = [20, 0.3, 1e-4, 0.3]
 const seeds: readonly number[] = [12_345, 777, 90_210]
 
-/** Logistic regression by steps that get smaller for what was stepped on before; each step is read without some of the features. */
+/** Logistic regression with steps that get smaller for weights that were changed before (AdaGrad); each step drops some of the features. */
 function trainOne(examples: readonly Example[], seed: number): Model {
   const dice = createDice(seed)
   const [weights, squares] = [new Float64Array(speakerTable), new Float64Array(speakerTable).fill(1e-3)]
@@ -244,7 +251,7 @@ function trainOne(examples: readonly Example[], seed: number): Model {
   return { weights: weights.map((weight) => weight * (1 - dropped)), bias }
 }
 
-/** The mean of models that read the examples in other orders. */
+/** Returns the mean of models that read the examples in different orders. */
 export function trainSpeaker(some = authors(), ownSeeds = seeds): Model {
   const examples = messagesOf(some).flatMap(examplesOf)
   const models = ownSeeds.map((seed) => trainOne(examples, seed))
@@ -256,15 +263,15 @@ export function trainSpeaker(some = authors(), ownSeeds = seeds): Model {
   }
 }
 
-/** What is in the file of weights. */
+/** Returns the content of the file of weights. */
 export function speakerFile(model: Model): string {
-  // Weights are written within the bounds of the levels.
+  // Weights are scaled to the range of the levels.
   const scale = model.weights.reduce((most, weight) => Math.max(most, Math.abs(weight)), 0) / heaviest
   return [
     "// Written by bench/speaker-train.ts; do not edit.",
     `export const speakerWeightStep: number = ${weightStep * scale}`,
     `export const speakerBias: number = ${digits(model.bias)}`,
-    `export const speakerWeights: string = ${JSON.stringify(signsOf({ weights: model.weights.map((weight) => weight / scale) }))}`,
+    `export const speakerWeights: string = ${JSON.stringify(encodeWeights({ weights: model.weights.map((weight) => weight / scale) }))}`,
     "",
   ].join("\n")
 }

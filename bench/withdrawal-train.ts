@@ -9,16 +9,16 @@ import {
 } from "../src/rules/withdrawal-model.ts"
 import { hasKey, readText } from "../src/rules/withdrawal-text.ts"
 import { createDice, linesOf, shuffle } from "./rules-examples.ts"
-import { digits, heaviest, type Model, signsOf, weightStep } from "./rules-train.ts"
+import { digits, encodeWeights, heaviest, type Model, weightStep } from "./rules-train.ts"
 
 /**
- * Trains what ends a rule, and writes `src/rules/generated/withdrawal-weights.ts`: `node bench/withdrawal-train.ts`. Deterministic. What
- * ends a rule is learnt from the pairs of the labelled sets and of `bench/rules/withdrawals.txt`; what a sentence is about is learnt from
- * the ends among them beside rules of other pairs. With `--cross` it prints what a model yields that has not read the rule, and with
- * `--errors` where that errs.
+ * Trains the models of what ends a rule, and writes `src/rules/generated/withdrawal-weights.ts`: `node bench/withdrawal-train.ts`.
+ * Deterministic. What ends a rule is learnt from the pairs of the labelled sets and of `bench/rules/withdrawals.txt`; what a sentence is
+ * about is learnt from those that end a rule, and from their combinations with rules of other pairs. `--cross` prints the figures of a
+ * cross-validation, and with `--errors` its errors.
  */
 
-/** A rule, what was said later, and whether the rule is gone then. `of` is the rule that it was said about. */
+/** A rule, what was said later, and whether the rule is gone after that. `of` is the rule that it was said about. */
 type Pair = {
   readonly set: string
   readonly of: string
@@ -26,7 +26,7 @@ type Pair = {
   readonly said: string
   readonly gone: boolean
 }
-/** A pair as the features of each statement that may end the rule: it is gone if one of them ends it. */
+/** A pair and the features of each statement that may end the rule, which is gone if one of them ends it. */
 type Example = {
   readonly pair: Pair
   readonly statements: readonly {
@@ -36,10 +36,14 @@ type Example = {
     readonly isAmong: boolean
   }[]
 }
-type Learnt = { readonly gone: boolean; readonly said: string; readonly statements: readonly (readonly number[])[] }
+type TrainingExample = {
+  readonly gone: boolean
+  readonly said: string
+  readonly statements: readonly (readonly number[])[]
+}
 
 const labelled = new URL("../test/labelled/", import.meta.url)
-/** Sets that are looked at with what was learnt are not learnt from. */
+/** Sets that are only measured with the trained models, and not learnt from. */
 const heldOut =
   /^(?:thirteenth|eighteenth|twenty-fifth|twenty-ninth|thirty-sixth|thirty-eighth|thirty-ninth|fortieth|forty-first|forty-second)-/
 
@@ -61,7 +65,7 @@ const labelledPairs = (): readonly Pair[] =>
         }),
     )
 
-/** Pairs that were written to be learnt from: a rule behind "@", and what ends it and what does not below. */
+/** Returns pairs that were written to be learnt from: a rule after "@", and below it what ends it and what does not. */
 function writtenPairs(): readonly Pair[] {
   const pairs: Pair[] = []
   let rule = ""
@@ -73,14 +77,14 @@ function writtenPairs(): readonly Pair[] {
   return pairs
 }
 
-/** Rules of other pairs that what was said is held against: of what ends its own rule many, of what ends none one. */
-const [mostOfEnd, mostOfOther] = [10, 1]
+/** Maximum number of rules of other pairs that a text is combined with: if it ends its own rule, and if it does not. */
+const [maxForEnding, maxForOther] = [10, 1]
 
-/** What was said of one rule, beside rules of other pairs that it shares something with: those stay. */
+/** Combines what was said of one rule with rules of other pairs that it has something in common with: those stay. */
 function crossedPairs(pairs: readonly Pair[]): readonly Pair[] {
   const rules = [...new Set(pairs.map(({ rule }) => rule))]
   return pairs.flatMap((pair, n) => {
-    const most = pair.gone ? mostOfEnd : mostOfOther
+    const most = pair.gone ? maxForEnding : maxForOther
     const others = rules.filter((rule) => mayWithdraw(rule, pair.said) && !isAlike(rule, pair.rule))
     const every = Math.max(1, Math.floor(others.length / most))
     return others
@@ -92,10 +96,10 @@ function crossedPairs(pairs: readonly Pair[]): readonly Pair[] {
 
 type TalkRow = { readonly text: string; readonly rules: readonly string[] }
 
-/** So many rules of a set are held against each message of it. */
+/** Number of rules of a set that each of its messages is combined with. */
 const rulesPerMessage = 12
 
-/** What is said in ordinary talk beside rules of other messages: those stay. */
+/** Combines ordinary talk with rules of other messages: those stay. */
 function talkPairs(): readonly Pair[] {
   const dice = createDice(4_321)
   return readdirSync(labelled)
@@ -134,10 +138,10 @@ const exampleOf = (pair: Pair): Example => ({
 
 type TrainOptions = {
   readonly epochs: number
-  /** How far a feature moves the score before it is learnt, and the share of features that are left out each time. */
+  /** Scale of the features, and share of them that is dropped in each step. */
   readonly scale: number
   readonly dropped: number
-  /** What stands in fewer messages tells of one of them. */
+  /** Minimum number of messages with a feature: a rarer one is specific to one of them. */
   readonly leastMessages: number
 }
 const endOptions: TrainOptions = { epochs: 20, scale: 0.3, dropped: 0.3, leastMessages: 6 }
@@ -148,8 +152,8 @@ const seeds: readonly number[] = [12_345, 777, 90_210]
 const scoreOf = ({ weights, bias }: Model, ids: readonly number[]): number =>
   ids.reduce((sum, id) => sum + (weights[id] ?? 0), bias)
 
-/** Logistic regression as in `speaker-train.ts`. Of statements that together end a rule, the one is learnt that does most. */
-function trainOne(examples: readonly Learnt[], { epochs, scale, dropped }: TrainOptions, seed: number): Model {
+/** Logistic regression as in `speaker-train.ts`. Of several statements that end a rule, only the one with the highest score is learnt. */
+function trainOne(examples: readonly TrainingExample[], { epochs, scale, dropped }: TrainOptions, seed: number): Model {
   const dice = createDice(seed)
   const [weights, squares] = [new Float64Array(withdrawalTable), new Float64Array(withdrawalTable).fill(1e-3)]
   let [bias, biasSquare] = [0, 1e-3]
@@ -180,7 +184,7 @@ function trainOne(examples: readonly Learnt[], { epochs, scale, dropped }: Train
   return { weights: weights.map((weight) => weight * scale * (1 - dropped)), bias }
 }
 
-function withoutRare(examples: readonly Learnt[], least: number): readonly Learnt[] {
+function withoutRare(examples: readonly TrainingExample[], least: number): readonly TrainingExample[] {
   const messages = new Map<number, Set<string>>()
   for (const { said, statements } of examples)
     for (const id of statements.flat()) messages.set(id, (messages.get(id) ?? new Set()).add(said))
@@ -188,8 +192,8 @@ function withoutRare(examples: readonly Learnt[], least: number): readonly Learn
   return examples.map((example) => ({ ...example, statements: example.statements.map((ids) => ids.filter(isKept)) }))
 }
 
-/** The mean of models that read the examples in other orders. */
-function train(examples: readonly Learnt[], options: TrainOptions): Model {
+/** Returns the mean of models that read the examples in different orders. */
+function train(examples: readonly TrainingExample[], options: TrainOptions): Model {
   const known = withoutRare(examples, options.leastMessages)
   const models = seeds.map((seed) => trainOne(known, options, seed))
   const mean = (valueIn: (model: Model) => number): number =>
@@ -202,9 +206,12 @@ function train(examples: readonly Learnt[], options: TrainOptions): Model {
 
 type Models = { readonly end: Model; readonly subject: Model }
 
-/** What ends a rule is learnt from what was said of it, what it is about from ends of this rule and of others. */
+/**
+ * Trains both models: what ends a rule from what was said of it, what a sentence is about from what ends this rule and from other
+ * combinations.
+ */
 function trainBoth(examples: readonly Example[], crossed: readonly Example[]): Models {
-  const learntOf = (some: readonly Example[], of: "end" | "subject"): readonly Learnt[] =>
+  const learntOf = (some: readonly Example[], of: "end" | "subject"): readonly TrainingExample[] =>
     some.map(({ pair, statements }) => ({
       gone: pair.gone,
       said: pair.said,
@@ -217,7 +224,10 @@ function trainBoth(examples: readonly Example[], crossed: readonly Example[]): M
   }
 }
 
-/** The surest of the statements that may end the rule, as `read-replacements.ts` weighs them; what ends it plainly is sure. */
+/**
+ * Returns the highest score of the statements that may end the rule, combined as in `read-replacements.ts`; a statement that ends it
+ * plainly is certain.
+ */
 const endScoreOf = ({ end, subject }: Models, { statements }: Example): number =>
   Math.max(
     -99,
@@ -227,9 +237,9 @@ const endScoreOf = ({ end, subject }: Models, { statements }: Example): number =
   )
 
 const folds = 5
-/** All that was said of one rule is left out together. */
+/** All that was said of one rule is in the same fold. */
 const foldOf = ({ of }: Pair): number =>
-  [...of].reduce((sum, sign) => (sum * 31 + sign.charCodeAt(0)) % 10_007, 7) % folds
+  [...of].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) % 10_007, 7) % folds
 
 function printCross(examples: readonly Example[], crossed: readonly Example[], errors: boolean): void {
   const print = (line: string): void => void process.stdout.write(`${line}\n`)
@@ -262,13 +272,13 @@ function printCross(examples: readonly Example[], crossed: readonly Example[], e
 }
 const bounds: readonly number[] = [3, 4, 5, 5.5, 6, 7]
 
-/** Weights are written within the bounds of the levels. */
+/** Returns the lines of one model in the file, with its weights scaled to the range of the levels. */
 function linesOfModel(name: keyof Models, { weights, bias }: Model): readonly string[] {
   const scale = weights.reduce((most, weight) => Math.max(most, Math.abs(weight)), 0) / heaviest
   return [
     `export const ${name}Step: number = ${(weightStep * scale).toFixed(8)}`,
     `export const ${name}Bias: number = ${digits(bias)}`,
-    `export const ${name}Weights: string = ${JSON.stringify(signsOf({ weights: weights.map((weight) => weight / scale) }))}`,
+    `export const ${name}Weights: string = ${JSON.stringify(encodeWeights({ weights: weights.map((weight) => weight / scale) }))}`,
   ]
 }
 

@@ -5,17 +5,17 @@ import { endedThings, isEmptyWord, maxKept, plain, topicOf } from "./rule-topic.
 import { classesOfWord, hasKey, isOneWord, readText, type TextReading, type Token } from "./withdrawal-text.ts"
 
 /**
- * Statements that change a rule in so many words: another value of the bound that it sets ("the cap is 800 EUR now"), or somebody else in
- * the place of one who is gone ("Anna left, send it to Tom"). The words stand in `explicit-changes.json`, without accents, by language.
+ * Recognizes statements that change a rule explicitly: another value of the limit that it sets ("the cap is 800 EUR now"), or somebody else
+ * in the place of one who is gone ("Anna left, send it to Tom"). The words are in `explicit-changes.json`, without accents, by language.
  */
 
-/** What a statement does to a rule: it takes its place, or it only says something else about the same thing. */
+/** What a statement does to a rule: it replaces it, or it only says something else about the same thing. */
 type Change = "explicit" | "unclear" | undefined
 
 type ListName = keyof typeof wordLists
 const partsOf = (name: ListName): readonly string[] => plain(wordLists[name]).split(" | ")
 const wordsOf = (name: ListName): ReadonlySet<string> => new Set(partsOf(name).flatMap((part) => part.split(" ")))
-/** One of a list, the longest that fits. */
+/** Pattern for one entry of a list, the longest that fits. */
 const oneOf = (name: ListName): string =>
   `(?:${[...partsOf(name)].sort((one, two) => two.length - one.length).join("|")})`
 
@@ -26,7 +26,7 @@ const limiting = lazy(() => wordsOf("limiting"))
 const pronouns = lazy(() => wordsOf("pronouns"))
 const delivers = lazy(() => wordsOf("delivers"))
 
-/** What such a statement may not have beside: a guess, a plan, one exception, hearsay, an addition. */
+/** Roles that make a statement no change: a guess, a plan, one exception, hearsay, an addition. */
 const hedges: readonly string[] = ["guess", "says", "once", "plan", "but", "also", "stays"]
 const isHedged = ({ allRoles, asks, tokens }: TextReading): boolean =>
   asks ||
@@ -34,7 +34,7 @@ const isHedged = ({ allRoles, asks, tokens }: TextReading): boolean =>
   (allRoles.has("today") && !allRoles.has("hence")) ||
   tokens.some(({ text }) => doubts().has(text))
 
-/** An amount of something: a number and what is counted; nothing where that is left open. */
+/** A number and what is counted; the unit is empty if it is left open. */
 type Amount = { readonly number: string; readonly unit: string }
 
 const currencies: readonly (readonly [unit: string, words: RegExp])[] = [
@@ -68,26 +68,26 @@ const isLower = (text: string): boolean => lower().test(plain(text))
 
 const isBoundWord = ({ text }: { readonly text: string }): boolean => bounds().has(text)
 
-/** Does a rule set a bound: "never more than 500 EUR", "the cap is 800", "anything over 300 euros"? */
+/** True if a rule sets a limit: "never more than 500 EUR", "the cap is 800", "anything over 300 euros". */
 export const setsBound = createRecent((text): boolean => {
   if (!/\p{N}/u.test(text)) return false
   const { classes, tokens } = readText(text)
   return classes.has("limit") || tokens.some((token) => isBoundWord(token) || limiting().has(token.text))
 }, maxKept)
 
-/** Does a statement speak of a bound as such? "Orders are under 800 EUR now" only tells what they cost. */
+/** True if a statement is about a limit as such. "Orders are under 800 EUR now" only tells what they cost. */
 const speaksOfBound = (text: string): boolean => readText(text).tokens.some(isBoundWord) || atMost().test(plain(text))
 const atMost = lazy(() => new RegExp(`(?<![\\p{L}])${oneOf("atMost")}(?![\\p{L}])`, "u"))
 
 const passive = lazy(() => new RegExp(`(?<![\\p{L}])${oneOf("passives")} (?=\\p{L}+)`, "gu"))
 
-/** "Went up to": another way to say that it changed. */
+/** Matches "went up to" and the like, other ways to say that it changed. */
 const moves = lazy(() => new RegExp(`(?<![\\p{L}])${oneOf("moves")} `, "gu"))
 
 /**
- * "The cap is 800 EUR now", of a rule that bounds an amount of euros, whatever it calls that: the statement speaks of a bound of the same
- * kind, of another amount, and of nothing that the rule does not speak of. Without a word that it is another now, that is unclear.
- * A statement that was found to be a rule is one whatever it calls the bound.
+ * Recognizes another value of the limit that a rule sets, whatever the rule calls it: "The cap is 800 EUR now". The statement is about a
+ * limit of the same kind, another amount, and nothing that the rule is not about. Without a word that it has changed, that is unclear. A
+ * statement that is known to be a rule (`isRule`) may call its limit anything.
  */
 export function changesBound(rule: string, statement: string, isRule = false): Change {
   if (
@@ -96,12 +96,13 @@ export function changesBound(rule: string, statement: string, isRule = false): C
     isLower(rule) !== isLower(statement)
   )
     return undefined
-  const change = amountsOf(rule)
-  const [before] = change
-  if (before === undefined || change.length > 1) return undefined
-  const fresh = amountsOf(statement).filter(({ number }) => number !== before.number)
-  const [after] = fresh
-  if (after === undefined || fresh.length > 1 || endedThings(plain(statement)).includes(after.number)) return undefined
+  const ruleAmounts = amountsOf(rule)
+  const [before] = ruleAmounts
+  if (before === undefined || ruleAmounts.length > 1) return undefined
+  const newAmounts = amountsOf(statement).filter(({ number }) => number !== before.number)
+  const [after] = newAmounts
+  if (after === undefined || newAmounts.length > 1 || endedThings(plain(statement)).includes(after.number))
+    return undefined
   const [one, two] = [readText(rule), readText(plain(statement).replace(passive(), "").replace(moves(), "changed to "))]
   if (!isSameUnit(before, after, two) || isHedged(two) || two.allRoles.has("others") || two.allRoles.has("past"))
     return undefined
@@ -121,37 +122,37 @@ export function changesBound(rule: string, statement: string, isRule = false): C
   const isAbout = two.tokens.some(
     ({ text, keys }) => isTopic(rule, text) || keys.some((key) => isSubject(one, before, key)),
   )
-  // Of what nothing else is told, "the cap" is the one that is known; "max 100" and "budget 900" are of something new.
+  // If nothing else is named, "the cap" is the known limit; "max 100" and "budget 900" are about something new.
   const isKnownBound = two.tokens.some((token, n) => isBoundWord(token) && isDeterminer(two.tokens[n - 1]?.text ?? ""))
   const hasUnit = before.unit !== "" && isOneWord(before.unit, after.unit)
   if (changeRoles.some((role) => two.allRoles.has(role)))
     return isAbout || isKnownBound || (hasUnit && two.tokens.some(isBoundWord)) ? "explicit" : undefined
   return hasUnit && (isAbout || isKnownBound) ? "unclear" : undefined
 }
-/** "Set max to 800" is an order about something at hand. */
+/** True for a word such as "the". Without one, "Set max to 800" is an order about something at hand. */
 const isDeterminer = (word: string): boolean => isEmptyWord(word) && !fillers().has(word)
 const changeRoles: readonly string[] = ["nowadays", "hence", "change"]
 
-/** Does a word mean what the rule speaks of, as "cost" where it says "spend"? */
+/** True if a word means what the rule is about, as "cost" does where the rule says "spend". */
 const isTopic = (rule: string, word: string): boolean => topicOf(word).some((topic) => topicOf(rule).includes(topic))
 
-/** Is something counted in both by the same unit? One that the statement leaves open is the one of the rule. */
+/** True if both amounts have the same unit. If the statement leaves the unit open, it is the rule's. */
 function isSameUnit(before: Amount, after: Amount, statement: TextReading): boolean {
   if (before.unit === after.unit || isOneWord(before.unit, after.unit)) return true
   if (currencies.some(([unit]) => unit === after.unit)) return false
-  // What stands behind the number may be no unit: "800 from now on".
+  // The word after the number may be no unit: "800 from now on".
   const [word] = statement.tokens.filter(({ text }) => unitOf(text) === after.unit)
-  return after.unit === "" || before.unit === "" || word === undefined || isOpen(word)
+  return after.unit === "" || before.unit === "" || word === undefined || isNoUnit(word)
 }
 
-/** Is something else counted than in the rule: "the cap is 25 MB", where it bounds euros? */
+/** True if the statement counts something else than the rule: "the cap is 25 MB", where the rule limits euros. */
 export function countsOther(rule: string, statement: string): boolean {
   const [[before], [after]] = [amountsOf(rule), amountsOf(statement)]
   return before !== undefined && after !== undefined && !isSameUnit(before, after, readText(statement))
 }
 
-/** "MB" and "zł" are units, though too short to be about anything; "now" and "from" are none. */
-const isOpen = ({ text, keys }: Token): boolean =>
+/** True for a word that is no unit, such as "now" and "from". "MB" and "zł" are units, though too short to be about anything. */
+const isNoUnit = ({ text, keys }: Token): boolean =>
   keys.length === 0 && (isEmptyWord(text) || classesOfWord(text).length > 0)
 
 const isSubject = (rule: TextReading, { number, unit }: Amount, key: string): boolean =>
@@ -169,21 +170,24 @@ const patternsOf = createRecent((name): GonePattern => {
   }
 }, 200)
 
-const takes = lazy(
+const takesOver = lazy(
   () =>
     new RegExp(
       `^[\\s,.;:!–—-]*(?:(?:and|so|und|et|y|e|en|that's why) )?(\\p{L}[\\p{L}'’-]+)(?: \\p{L}[\\p{L}'’-]+)? (?:${oneOf("takes")})(?![\\p{L}])`,
       "u",
     ),
 )
-const theirs =
+const pronounSubject =
   /^(?:she|he|they|it|this|that|sie|er|il|elle|ella|el|ele|ela|lui|lei|zij|hij|nobody|noone|who|someone|somebody)$/
-const leaving = lazy(() => new RegExp(`(?<![\\p{L}])(?:${oneOf("gone")}|${oneOf("replaced")})(?![\\p{L}])`, "u"))
+const goneOrReplaced = lazy(() => new RegExp(`(?<![\\p{L}])(?:${oneOf("gone")}|${oneOf("replaced")})(?![\\p{L}])`, "u"))
 
-/** Every rule of a session is compared with such a statement: whether it may be one at all is told once. */
-const mayReplace = createRecent((text) => leaving().test(plain(text).replaceAll("’", "'")), maxKept)
+/** Cached check whether a statement may replace somebody at all, because each is compared with every rule of a session. */
+const mayReplace = createRecent((text) => goneOrReplaced().test(plain(text).replaceAll("’", "'")), maxKept)
 
-/** "Anna left, send it to Tom": somebody whom the rule names is said to be gone, and right behind it who or what takes the place. */
+/**
+ * Recognizes a statement that somebody whom the rule names is gone, followed directly by who or what comes instead: "Anna left, send it to
+ * Tom".
+ */
 export function replacesName(rule: string, statement: string): Change {
   if (!mayReplace(statement)) return undefined
   const seen = plain(statement).replaceAll("’", "'")
@@ -202,36 +206,39 @@ export function replacesName(rule: string, statement: string): Change {
 
 const firstName = (text: string): string | undefined => /^\s*(?:the )?([\p{L}#@][\p{L}\p{N}'’_-]+)/u.exec(text)?.[1]
 
-/** Names, channels and handles of a rule, as they stand in a plain text. */
+/** Cached names, channels and handles in a rule, as they are in a plain text. */
 const namesOf = createRecent(
   (rule): readonly string[] => readText(rule).tokens.flatMap((token) => (isNamed(token) ? [token.text] : [])),
   maxKept,
 )
 
-/** Who takes the place: "Tom takes over", or the only name of "send it to Tom". Neither speaks of anything else than the rule. */
+/**
+ * Returns who comes instead: "Tom takes over", or the only name of "send it to Tom". Undefined if the text is about anything else that the
+ * rule is not about.
+ */
 function successorIn(seen: string, own: string, rule: TextReading): string | undefined {
-  const taken = takes().exec(seen)
+  const taken = takesOver().exec(seen)
   const [all = "", taker = ""] = taken ?? []
-  if (taken !== null && !theirs.test(taker) && !isEmptyWord(taker))
-    return strangersIn(readText(own.slice(all.length)), rule).length === 0 ? taker : undefined
+  if (taken !== null && !pronounSubject.test(taker) && !isEmptyWord(taker))
+    return wordsBeyondRule(readText(own.slice(all.length)), rule).length === 0 ? taker : undefined
   const text = own.replace(/^[\s,.;:!–—-]+/, "").replace(/^\p{Lu}/u, (letter) => letter.toLowerCase())
   const reading = readText(text)
-  const strangers = strangersIn(reading, rule)
-  const first = reading.tokens.findIndex(({ text: word }) => word === strangers[0]?.text)
+  const others = wordsBeyondRule(reading, rule)
+  const first = reading.tokens.findIndex(({ text: word }) => word === others[0]?.text)
   // A first and a last name are one.
-  const isOneName = strangers.every((token, n) => isNamed(token) && token === reading.tokens[first + n])
+  const isOneName = others.every((token, n) => isNamed(token) && token === reading.tokens[first + n])
   const isDirected = reading.tokens.some(({ text: word }) => delivers().has(word))
-  return isOneName && isDirected ? strangers[0]?.text : undefined
+  return isOneName && isDirected ? others[0]?.text : undefined
 }
 
-/** What a text speaks of that the rule does not: no words for handing something over. */
-const strangersIn = ({ tokens, doing }: TextReading, rule: TextReading): readonly Token[] =>
+/** Returns the words of a text that are about something else than the rule, except words for handing something over. */
+const wordsBeyondRule = ({ tokens, doing }: TextReading, rule: TextReading): readonly Token[] =>
   tokens.filter(
     ({ text, keys }) =>
       keys.some((key) => !doing.has(key) && !hasKey(rule, key)) && !delivers().has(text) && !pronouns().has(text),
   )
 const isNamed = ({ text, isName }: Token): boolean => isName || /^[#@]/.test(text)
 
-/** What a statement says of a rule in so many words, if it does. */
+/** Returns how a statement changes a rule explicitly, if it does. */
 export const statedChange = (rule: string, statement: string, isRule = false): Change =>
   changesBound(rule, statement, isRule) ?? replacesName(rule, statement)

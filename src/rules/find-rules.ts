@@ -14,12 +14,12 @@ import words from "./rule-words.json" with { type: "json" }
 import { type Register, statementScore } from "./statement-score.ts"
 import { endsInColon, type Statement, statementsIn, statementsInSteps } from "./statements.ts"
 import {
-  asksAtEnd,
   calledTalk,
+  endsWithQuestion,
   forbidding,
-  isSure,
   listedTalk,
-  neighbourhood,
+  meetsThreshold,
+  messageContext,
   opensSteps,
   sureTalk,
 } from "./sure-enough.ts"
@@ -37,52 +37,56 @@ export type FindOptions = {
 
 const findNames = optionNames<FindOptions>()("channel source genre")
 
-/** Finds standing rules in a text: the built-in finder, or one that asks a model. Each rule is a slice of the text, in order and apart. */
+/**
+ * Finds standing rules in a text: the built-in function, or one that asks a model. The rules are slices of the text, in order and not
+ * overlapping.
+ */
 export type RuleFinder = (text: string, options: FindOptions) => Promise<readonly FoundRule[]> | readonly FoundRule[]
 
-/** Rules taken out of one text; a text with more is a flood. */
+/** Maximum number of rules taken from one text; the rest is ignored. */
 const maxRules = 2000
 
 /**
- * The standing rules of a text in order, each verbatim and none of them twice. Of a user's message only the user's own words are read;
- * documents and what tools print hold rules only where their name or the caller says that they are instructions. Linear in the text.
+ * Returns the standing rules of a text in order, as verbatim slices that do not overlap. Of a user's message only the user's own words are
+ * read; documents and tool output hold rules only if their name or the caller says that they are instructions. Linear in the length of the
+ * text.
  */
 export function findRules(text: string, options: FindOptions): readonly FoundRule[] {
   checkOptionNames(options, findNames, "findRules")
   return rulesInText(text, options)
 }
 
-/** The same for callers whose options the compiler has checked. */
+/** Same as `findRules`, for callers whose options the compiler has checked. */
 export function rulesInText(text: string, options: FindOptions): readonly FoundRule[] {
   const register = registerOf(options)
   const rules: FoundRule[] = []
   if (register === undefined) return rules
   const pages = pagesIn(text, register)
-  const takes = takerOf(rules, text, options.channel, pages)
+  const collect = createCollector(rules, text, options.channel, pages)
   for (const page of pages) {
     const statements = statementsIn(text, page, register === "page")
     const scores: number[] = []
     scoreSome(text, statements, register, scores, statements.length)
-    draftsIn(statements, scores, register).forEach(takes)
+    draftsIn(statements, scores, register).forEach(collect)
   }
   return rules
 }
 
-/** The rules in a user's message, kept for a while: the log and the notes of a session each ask for them. */
+/** Rules of a user's message, cached because the log and the notes of a session each ask for them. */
 export const saidRules = createRecent((text) => rulesInText(text, { channel: "user" }), 200)
 
 /**
- * The same rules, found in steps of a few milliseconds. A short text is read in one step; the pause before it is for whoever reads many of
- * them one after another.
+ * Same as `rulesInText`, in steps of a few milliseconds. A short text is read in one step; the `yield` before it is for callers that read
+ * many of them in a row.
  */
 export function* findRulesInSteps(text: string, options: FindOptions): Steps<readonly FoundRule[]> {
   yield
-  if (text.length <= readAtOnce) return isSaid(options) ? saidRules(text) : rulesInText(text, options)
+  if (text.length <= readAtOnce) return isPlainUserMessage(options) ? saidRules(text) : rulesInText(text, options)
   const register = registerOf(options)
   const rules: FoundRule[] = []
   if (register === undefined) return rules
   const pages = pagesIn(text, register)
-  const takes = takerOf(rules, text, options.channel, pages)
+  const collect = createCollector(rules, text, options.channel, pages)
   for (const page of pages) {
     yield
     const statements = yield* statementsInSteps(text, page, register === "page")
@@ -91,40 +95,51 @@ export function* findRulesInSteps(text: string, options: FindOptions): Steps<rea
       yield
       scoreSome(text, statements, register, scores, scoredAtOnce)
     }
-    draftsIn(statements, scores, register).forEach(takes)
+    draftsIn(statements, scores, register).forEach(collect)
   }
   return rules
 }
 
-const isSaid = ({ channel, source, genre }: FindOptions): boolean =>
+const isPlainUserMessage = ({ channel, source, genre }: FindOptions): boolean =>
   channel === "user" && source === undefined && genre === undefined
 
-/** Characters of a text that is read in one step: less than a millisecond. */
+/** Maximum length in characters of a text read in one step; it takes less than a millisecond. */
 const readAtOnce = 2000
-/** Statements scored in one step. */
+/** Number of statements scored in one step. */
 const scoredAtOnce = 32
 
-/** Takes drafts as rules, but for what is quoted, what somebody else says and what holds only for now. */
-function takerOf(rules: FoundRule[], text: string, channel: Channel, pages: readonly Span[]): (draft: Draft) => void {
+/**
+ * Returns a function that adds a draft to the rules unless it is quoted, said by somebody else, or meant only for now or for one later
+ * occasion.
+ */
+function createCollector(
+  rules: FoundRule[],
+  text: string,
+  channel: Channel,
+  pages: readonly Span[],
+): (draft: Draft) => void {
   const quotations = lazy(() => (channel === "user" ? quotationsIn(text) : []))
-  const mayBeAnothers = lazy(() => channel === "user" && hasRoomForTwo(text))
+  const hasSeveralSpeakers = lazy(() => channel === "user" && hasRoomForTwo(text))
   return (draft) => {
     if (rules.length === maxRules || isWithin(draft, quotations())) return
-    if (mayBeAnothers() && isAnothers(text, draft, pages)) return
+    if (hasSeveralSpeakers() && isAnothers(text, draft, pages)) return
     const rule = ruleOf(text, channel === "user" ? withReferent(text, draft, rules.at(-1)?.end ?? 0) : draft, channel)
-    if (channel !== "user" || !(forNow.test(rule.text) || isPutOff(rule.text))) rules.push(rule)
+    if (channel !== "user" || !(limitedToNow.test(rule.text) || isPostponed(rule.text))) rules.push(rule)
   }
 }
 
-/** "Never use that" says nothing alone: the sentence before it on its line, which says what is meant, belongs to the rule. */
+/** Extends a rule whose object is a pronoun ("Never use that") to the sentence before it on its line, which says what is meant. */
 function withReferent(text: string, draft: Draft, from: number): Draft {
-  if (!pointsBack.test(text.slice(draft.start, draft.start + maxPointing))) return draft
+  if (!pointsBack.test(text.slice(draft.start, draft.start + maxPronounCommand))) return draft
   const line = Math.max(from, text.lastIndexOf("\n", draft.start - 1) + 1)
   const [bullet = ""] = /^\s*(?:[-*•+]|\d{1,3}[.)])\s+/.exec(text.slice(line, draft.start)) ?? []
   const before = sentencesIn(text, { start: line + bullet.length, end: draft.start }).at(-1)
   return before === undefined || draft.start - before.start > maxReferent ? draft : { ...draft, start: before.start }
 }
-/** A command of a few words whose object is a pronoun, or a ban on everything with something that is named before. */
+/**
+ * Matches a command of a few words whose object is a pronoun, or a series of bans that ends in "nothing", which refers to something named
+ * before.
+ */
 const pointsBack = new RegExp(
   String.raw`^no \p{L}{3,15}, no [\p{L} ,]{3,60}, (?:nothing|nada|nichts|rien|niente|niets)(?![\p{L}])|` +
     "^(?:(?:so|and|but|please|pls|then),? )?(?:never|always|don['’]?t(?: ever)?|do not(?: ever)?|only) " +
@@ -132,10 +147,10 @@ const pointsBack = new RegExp(
     String.raw`(?: (?:again|please|either|at all|anymore|any more|ever))?\s{0,2}(?:[.!,;)\n]|$)`,
   "iu",
 )
-const maxPointing = 60
+const maxPronounCommand = 60
 const maxReferent = 200
 
-/** The sentences of a message that read like rules, whoever says them. */
+/** Returns the sentences of a message that read like rules, whoever says them. */
 export const ruleLikeIn = (text: string): readonly Span[] =>
   outsideAsides(text).flatMap((page) => {
     const statements = statementsIn(text, page, false)
@@ -144,16 +159,19 @@ export const ruleLikeIn = (text: string): readonly Span[] =>
     return draftsIn(statements, scores, "talk")
   })
 
-/** "At the very end put it all into my calendar" asks for one thing, later. At the end of each day is another matter. */
-const isPutOff = (text: string): boolean => putOff.test(text) && !repeated.test(text)
-const putOff = new RegExp(`^(?:(?:and|und|et|y|e|en|oh|ah),? )?${anyOf(words.puttingOff)}(?![\\p{L}])`, "iu")
+/**
+ * True if a text asks for one thing, later ("At the very end put it all into my calendar"), and not for a repeated one ("at the end of each
+ * day").
+ */
+const isPostponed = (text: string): boolean => postponing.test(text) && !repeated.test(text)
+const postponing = new RegExp(`^(?:(?:and|und|et|y|e|en|oh|ah),? )?${anyOf(words.puttingOff)}(?![\\p{L}])`, "iu")
 const repeated = new RegExp(`(?<![\\p{L}])${anyOf(words.repeating)}(?![\\p{L}])`, "iu")
 
-/** By these words a speaker says that it holds until something else is said. */
-const forNow =
+/** Matches words that limit a rule to the present. */
+const limitedToNow =
   /\bfor (?:now|the moment|the time being)\b|\bvorerst\b|\bfürs erste\b|\bpour l['’]instant\b|\bpor (?:ahora|enquanto)\b/i
 
-/** Who speaks decides how a text is read, or that it is not. What a model says binds nobody. */
+/** Returns how a text is read, by who wrote it; undefined if it is not read, because what a model says binds nobody. */
 export function registerOf({ channel, source, genre }: FindOptions): Register | undefined {
   if (channel === "assistant") return undefined
   if (genre === "rules" || (source !== undefined && isInstructionFile(source))) return "page"
@@ -161,11 +179,11 @@ export function registerOf({ channel, source, genre }: FindOptions): Register | 
   return channel === "document" || channel === "tool" ? undefined : "page"
 }
 
-/** Characters read at the start and at the end of a long text: together more than a page of rules has. */
+/** Number of characters read at the start and at the end of a long text; together more than a file of rules has. */
 const maxHead = 300_000
 const maxTail = 100_000
 
-/** The stretches of a text that are read: of a long one its two ends, of a user's message what the user wrote. */
+/** Returns the spans of a text that are read: both ends of a long text, and only the user's own words of a user's message. */
 export function pagesIn(text: string, register: Register): readonly Span[] {
   const { length } = text
   if (length <= maxHead + maxTail)
@@ -179,13 +197,16 @@ export function pagesIn(text: string, register: Register): readonly Span[] {
   for (const { start, end } of ends) {
     const found = ownWords(text.slice(start, end)).map((span) => ({ start: start + span.start, end: start + span.end }))
     own.push(...found)
-    // If a paste is still open where the first end stops, it covers the second.
+    // If a paste is still open at the end of the first part, it covers the second.
     if (found.at(-1)?.end !== end) break
   }
   return own
 }
 
-/** Behind a colon that hands something over in other messages, the rest of the line may be the speaker's own: "Rules first, as I said: …". */
+/**
+ * Extends a span that ends in a colon to the end of its line if the rest is the speaker's own ("Rules first, as I said: …"). In other
+ * messages such a colon introduces a paste.
+ */
 function withOwnLines(text: string, pages: readonly Span[]): readonly Span[] {
   if (pages.length === 0 || pages.at(-1)?.end === text.length) return pages
   return pages.map((page, n) => {
@@ -199,15 +220,15 @@ function withOwnLines(text: string, pages: readonly Span[]): readonly Span[] {
 }
 const maxOwnLine = 600
 
-/** A rule while the sentences behind it are read. */
+/** A rule that the following sentences may still extend. */
 type Draft = Span & {
   readonly opening: Statement
-  /** The block that it reaches into. */
+  /** Index of the last block that it reaches into. */
   readonly until: number
   readonly score: number
 }
 
-/** Scores the next statements. */
+/** Scores the next `count` statements. */
 function scoreSome(
   text: string,
   statements: readonly Statement[],
@@ -227,10 +248,10 @@ function scoreSome(
 function draftsIn(statements: readonly Statement[], own: readonly number[], register: Register): readonly Draft[] {
   const drafts: Draft[] = []
   const scores = register === "page" ? siblingScores(statements, own) : own
-  // Most messages have no sentence that anything around it could make a rule; only items of lists can be that unsure.
-  const least = (statements[0]?.view.items ?? 0) > 0 ? listedTalk : calledTalk
-  if (register === "talk" && !scores.some((score) => score > least)) return drafts
-  const around = register === "talk" ? neighbourhood(statements, scores) : undefined
+  // No context makes a sentence with a lower score a rule, and most messages have none above it. Only list items may score lower.
+  const minScore = (statements[0]?.view.items ?? 0) > 0 ? listedTalk : calledTalk
+  if (register === "talk" && !scores.some((score) => score > minScore)) return drafts
+  const context = register === "talk" ? messageContext(statements, scores) : undefined
   for (let n = 0; n < statements.length; n++) {
     const statement = statements[n]
     if (statement === undefined) break
@@ -239,11 +260,11 @@ function draftsIn(statements: readonly Statement[], own: readonly number[], regi
     const score = scores[n] ?? 0
     const isRule =
       opensSteps(statement, register) ||
-      (isSure(statements, n, scores, around) && !(register === "page" && asksAtEnd(statement.view.own)))
+      (meetsThreshold(statements, n, scores, context) && !(register === "page" && endsWithQuestion(statement.view.own)))
     const before = drafts.at(-1)
     if (
       before !== undefined &&
-      (refines(statement, before) || completes(statement, before, isRule) || leansOn(statement, before, isRule)) &&
+      (refines(statement, before) || completes(statement, before, isRule) || continues(statement, before, isRule)) &&
       fits(before, end)
     )
       drafts[drafts.length - 1] = { ...before, end, until: at }
@@ -253,8 +274,8 @@ function draftsIn(statements: readonly Statement[], own: readonly number[], regi
 }
 
 /**
- * In a file of instructions the items of a list, and the lines below a heading, are mostly rules together or not at all: the mean score of
- * the others is added to each. Weight and bound were chosen on files that were left out of the training.
+ * Adds to each score the mean score of its siblings in a file of instructions: the items of a list, and the lines below a heading, are
+ * mostly rules together or not at all. Weight and bound were chosen on files that were left out of the training.
  */
 function siblingScores(statements: readonly Statement[], scores: readonly number[]): readonly number[] {
   const bounded = scores.map((score) => Math.max(-maxSiblingScore, Math.min(maxSiblingScore, score)))
@@ -272,8 +293,8 @@ function siblingScores(statements: readonly Statement[], scores: readonly number
 const [siblingWeight, maxSiblingScore] = [0.4, 3]
 
 /**
- * Who gives a sentence a line of its own sets it apart from the rest of the message: it counts for something what it would say alone. The
- * bounds are those between which it decides anything.
+ * Raises the score of a sentence that has a line of its own towards the score it would have as the only sentence of the message. Outside
+ * the two bounds this would change no decision.
  */
 function lineScore(text: string, { start, end, view }: Statement, score: number): number {
   if (view.crowd < 2 || view.isItem || score <= leastLine || score >= sureTalk || !isOwnLine(text, start, end))
@@ -284,17 +305,17 @@ function lineScore(text: string, { start, end, view }: Statement, score: number)
 const onlySentence = { crowd: 1, items: 0, isFirst: true, isLast: true }
 const [leastLine, lineLift] = [-1, 0.6]
 
-/** A line of a text in code, between two backticks, is none of the speaker's. */
+/** True if a span fills whole lines and does not start inside backticks. */
 const isOwnLine = (text: string, start: number, end: number): boolean =>
   (start === 0 || text.charCodeAt(start - 1) === 10) &&
   (end >= text.length || text.charCodeAt(end) === 10) &&
   (!text.includes("`") || text.slice(0, start).split("`").length % 2 === 1)
 
-/** A rule with what belongs to it is no longer than this; what comes behind stands by itself. */
+/** Maximum length in characters of a rule with the sentences that belong to it; the next sentence is separate. */
 const maxJoined = 1500
 const fits = (draft: Draft, end: number): boolean => end - draft.start <= maxJoined
 
-/** A sentence that only says more about the one before. */
+/** Matches a sentence that only adds to the one before it. */
 const refining = new RegExp(
   `^${anyOf(
     `(?:and |but )?(?:this|that|these|it|they|the same|same)(?: \\w+){0,2} ${anyOf(words.refiningVerbs)}\\b`,
@@ -304,35 +325,35 @@ const refining = new RegExp(
 )
 
 const refines = ({ view, at }: Statement, before: Draft): boolean =>
-  at - before.until <= 1 && refining.test(view.own.text) && !asksAtEnd(view.own)
+  at - before.until <= 1 && refining.test(view.own.text) && !endsWithQuestion(view.own)
 
 /**
- * A rule that speaks of what the one before it on its line named says something else alone: "Gate 7 stays open. No locks, no barriers." So
- * does what it allows: "Delete nothing. Renaming is fine." They are one.
+ * True if a sentence belongs to the rule before it in its block: it refers to what that rule names ("Gate 7 stays open. No locks, no
+ * barriers."), or says what that rule still allows ("Delete nothing. Renaming is fine.").
  */
-const leansOn = ({ view, at }: Statement, before: Draft, isRule: boolean): boolean =>
+const continues = ({ view, at }: Statement, before: Draft, isRule: boolean): boolean =>
   at === before.until &&
-  ((isRule && leaning.test(view.own.text)) ||
+  ((isRule && referringBack.test(view.own.text)) ||
     (!isRule && bareBans.test(view.own.text)) ||
     (sharesClass(before.opening.view.own, forbidding) && allowing.test(view.own.text)))
-const leaning =
+const referringBack =
   /^(?:(?:and|but|so|also) )?(?:(?:they|both|neither|she|he)(?![\p{L}])|it (?!is|was|['’]s|would|will be)|no \p{L}{3,}(?: \p{L}{3,})?, no \p{L}{3,})/u
-/** "No floats, no casts." behind a rule is more of it. */
+/** Matches a sentence of bans alone ("No floats, no casts."), which continues the rule before it. */
 const bareBans = /^no \p{L}{3,}(?: \p{L}{3,})?, no \p{L}{3,}(?: \p{L}{3,})?\W*$/u
 const allowing =
   /^(?:(?:and|but|only|just) )?(?!\p{L}*thing )\p{L}{2,15}ing (?:\p{L}{2,15} ){0,3}(?:is|are) (?:fine|ok(?:ay)?|allowed|all right)\W*$/u
 
-/** Does an item complete a rule that ends in a colon, or stand below a rule without being one itself? */
+/** True if a list item completes a rule that ends in a colon, or is nested below a rule without being one itself. */
 function completes({ block, at, view }: Statement, before: Draft, isRule: boolean): boolean {
   const { opening } = before
   if (at === opening.at || at - before.until > 1 || block.kind !== "item" || !block.follows) return false
-  if (asksAtEnd(view.own)) return false
+  if (endsWithQuestion(view.own)) return false
   const nested = opening.block.kind === "item" && block.indent > opening.block.indent
   const isOpen = endsInColon(opening.view.own) && (opening.block.kind !== "item" || nested)
   return isOpen || (nested && !isRule)
 }
 
-/** A rule as it is handed out. */
+/** Returns a draft as a found rule. */
 export function ruleOf(
   text: string,
   { start, end, opening, score }: Omit<Draft, "until">,
@@ -348,7 +369,7 @@ export function ruleOf(
     ...natureOf(opening),
     confidence: Math.round(100 / (1 + Math.exp(-score))) / 100,
     ...present({ context: over === undefined ? undefined : text.slice(over.start, over.end) }),
-    // Read when somebody asks: it takes as long as finding the rule, and a session does not.
+    // Computed on demand: it takes as long as finding the rule, and a session does not need it.
     get topic() {
       return topicOf(own)
     },
@@ -361,13 +382,15 @@ export function ruleOf(
   }
 }
 
-/** What a text does if all of it is one rule, as one that somebody asked to pin. */
+/** Returns the kind of a text that is one rule as a whole, such as one that somebody asked to pin. */
 export const kindOfRule = (text: string): RuleKind => {
   const [opening] = statementsIn(text, { start: 0, end: text.length }, false)
   return opening === undefined ? "obligation" : natureOf(opening).kind
 }
 
-/** What a sentence does as a rule, how plainly it says that it lasts, and whether it means something else without the line above it. */
+/**
+ * Returns the kind of rule that a sentence is, how explicitly it says that it lasts, and whether its meaning depends on the line above it.
+ */
 function natureOf({ view }: Statement): {
   readonly kind: RuleKind
   readonly explicitness: Explicitness
@@ -398,7 +421,7 @@ function natureOf({ view }: Statement): {
   return { kind, explicitness, needsContext: isTurned || scopes }
 }
 
-/** Classes of words by what they tell of a rule. */
+/** Sets of word classes that decide the nature of a rule. */
 const classes = {
   not: classSet("not"),
   modal: classSet("must may should want we"),
@@ -413,7 +436,7 @@ const classes = {
   scoping: classSet("if when before every"),
 } as const
 
-/** A clause up to the next joint. Bounded: a clause is no longer. */
+/** Matches the rest of a clause up to the next punctuation mark; at most 160 characters. */
 const clause = "[^,.;:!?。，；：！？\\n]{2,160}"
 
 const condition = new RegExp(
@@ -425,14 +448,14 @@ const exception = new RegExp(
   "giu",
 )
 
-/** Clauses named of one rule; one with more is a page. */
+/** Maximum number of conditions, and of exceptions, returned for one rule. */
 const maxClauses = 6
 
 const found = (text: string, pattern: RegExp): readonly string[] =>
   (text.match(pattern) ?? []).slice(0, maxClauses).map((part) => part.trim())
 
-/** The clauses that say when a rule holds. */
+/** Returns the clauses that say when a rule applies. */
 const conditionsIn = (text: string): readonly string[] => found(text, condition)
 
-/** The clauses that say when a rule does not hold. */
+/** Returns the clauses that say when a rule does not apply. */
 const exceptionsIn = (text: string): readonly string[] => found(text, exception)

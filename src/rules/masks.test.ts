@@ -2,10 +2,10 @@ import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { textOfCodes } from "../language/letters.ts"
 import { maskValues, withoutValues } from "./masks.ts"
-import { signsOf } from "./sign-kinds.ts"
+import { scratchCodes } from "./sign-kinds.ts"
 
 function masked(text: string): string {
-  const { signs, length } = maskValues(signsOf(text, 0, text.length), text.length)
+  const { signs, length } = maskValues(scratchCodes(text, 0, text.length), text.length)
   return textOfCodes(signs, 0, length)
 }
 

@@ -4,28 +4,29 @@ import { anyOf } from "../language/word-lists.ts"
 import type { Span } from "../message/message.ts"
 import { createRecent } from "../message/recall.ts"
 import { announcesPaste, asksAboutEarlier, colonCut, isRequest, speaksForSelf } from "./introductions.ts"
-import { documentLine, greets, hasTrimmings, isTitled, opensLetter, pasteShape, signsOff } from "./paste-signs.ts"
+import { documentLine, greets, hasSiteLines, isTitled, opensLetter, pasteShape, signsOff } from "./paste-signs.ts"
 import lists from "./paste-words.json" with { type: "json" }
 
-/** Words in the names of what a harness or a person puts between tags: the state of things, and quoted material. */
-const aside = wordSet(...lists.asides)
-/** Names of the moment, whatever else is in them. */
-const always = /reminder|environment|permissions|mode$|stdout|stderr|diagnostics|notification/
-/** Names of what other people wrote, whatever they call it. */
-const ofOthers = /customer|client|sender|forwarded|quoted|pasted|external|untrusted|retrieved|third[_-]?party/
-/** Words in the names of what someone asks or lays down. */
-const own = /rule|instruction|guideline|polic|requirement|constraint|query|request|task|prompt|message|preference|memor/
+/** Words in the names of tags whose content is not the user's: context from the agent's harness, and quoted material. */
+const asideWords = wordSet(...lists.asides)
+/** Matches names of harness tags, whatever other words are in them. */
+const harnessNames = /reminder|environment|permissions|mode$|stdout|stderr|diagnostics|notification/
+/** Matches names of tags around other people's text, whatever other words are in them. */
+const othersNames = /customer|client|sender|forwarded|quoted|pasted|external|untrusted|retrieved|third[_-]?party/
+/** Matches names of tags around what somebody asks for or prescribes. */
+const requestNames =
+  /rule|instruction|guideline|polic|requirement|constraint|query|request|task|prompt|message|preference|memor/
 
 const asideOpening = /<([a-z][\w.:-]{1,60}(?: [a-z-]{2,40})?)(?:\s[^<>]{0,300})?>/gi
 
-/** Tags looked at in one text. */
+/** Maximum number of tags looked at in one text. */
 const maxTags = 200
 
-/** What a client notes in brackets before the user's words: that an answer was broken off, or which picture stands beside them. */
+/** Matches notes in brackets that a client puts before the user's words: that an answer was interrupted, or which image is attached. */
 const bracketNotes = /^(?:\s*\[(?:request interrupted by user|image)\b[^\]\n]{0,200}\])+\s*(?=\S)/i
 export const withoutBracketNotes = (text: string): string => text.replace(bracketNotes, "")
 
-/** The stretches of a text between tags that hold no one's own words: what a harness put there, and what someone quotes. */
+/** Returns the spans between tags that are not the user's own words: context from a harness, and quotations. */
 export function asidesIn(text: string): readonly Span[] {
   if (!text.includes("</")) return []
   const spans: Span[] = []
@@ -35,7 +36,7 @@ export function asidesIn(text: string): readonly Span[] {
     if (++read > maxTags) break
     if (index < end) continue
     const low = name.toLowerCase()
-    if (!isAside(low) && (own.test(low) || !opensRecord(text, index + tag.length))) continue
+    if (!isAside(low) && (requestNames.test(low) || !opensRecord(text, index + tag.length))) continue
     const close = closingOf(text, name, index + tag.length)
     if (close < 0) continue
     end = close
@@ -44,14 +45,17 @@ export function asidesIn(text: string): readonly Span[] {
   return spans
 }
 
-/** Does an element with nothing but text in it stand here, with another one or the end behind it? Then it is a field of a record. */
+/** True if an element that holds only text starts here and another tag follows it: then it is a field of a record. */
 function opensRecord(text: string, at: number): boolean {
   field.lastIndex = at
   return field.test(text)
 }
 const field = /\s{0,20}<([a-z][\w.:-]{0,60})(?:\s[^<>]{0,200})?>[^<>]{0,2000}<\/\1>\s{0,20}<[/a-z]/iy
 
-/** Where a tag is closed. Text that closes its own tag early is still between the tags: the last of too many closes it. */
+/**
+ * Returns where a tag is closed: at its last closing tag, so that text cannot close its own tag early, or at the first one if the tag is
+ * opened again before the last.
+ */
 function closingOf(text: string, name: string, from: number): number {
   const close = text.indexOf(`</${name}`, from)
   const next = text.indexOf(`<${name}`, from)
@@ -60,18 +64,18 @@ function closingOf(text: string, name: string, from: number): number {
 }
 
 function isAside(name: string): boolean {
-  if (always.test(name) || ofOthers.test(name)) return true
-  return !own.test(name) && name.split(/[^a-z]+/).some((word) => aside.has(word))
+  if (harnessNames.test(name) || othersNames.test(name)) return true
+  return !requestNames.test(name) && name.split(/[^a-z]+/).some((word) => asideWords.has(word))
 }
 
 /** Lines between blank lines, or a delimited block with its delimiters. */
 type Paragraph = { readonly lines: readonly Line[]; readonly isBlock: boolean }
-/** `read` is what is matched of a line, `low` the same in lower case. */
+/** `read` is the part of a line that is matched, `low` the same in lower case. */
 type Line = Span & { readonly text: string; readonly read: string; readonly low: string }
 
 /**
- * Where a paste starts, and how far it goes: to the end of its paragraph or of the message, or to where its quotation marks are closed.
- * `talk` is written by people, as a chat is.
+ * Where a paste starts and how far it extends: to the end of its paragraph or of the message, or to where its quotation marks are closed.
+ * `talk` is a chat, which ends a paragraph but may continue in the next.
  */
 type Cut = {
   readonly start: number
@@ -79,62 +83,63 @@ type Cut = {
   readonly end?: number
 }
 
-/** Characters of a line that are matched: the signs of a paste stand at its start. */
+/** Maximum number of characters of a line that are matched: what marks a paste is at its start. */
 const maxRead = 300
-/** Characters at the end of a paragraph in which an introduction is looked for. */
+/** Number of characters at the end of a paragraph in which an introduction is searched for. */
 const maxIntroduction = 600
 
 /**
- * The stretches of a user's message that are the user's own words, in order and apart; all else was pasted: mails, chats, issues, reviews,
- * logs, files, quoted lines. In doubt text counts as pasted: a rule that is missed can be said again, a planted one would be obeyed.
- * Linear in the text.
+ * Returns the spans of a user's message that are the user's own words, in order and not overlapping. The rest was pasted: mails, chats,
+ * issues, reviews, logs, files, quoted lines. In doubt text counts as pasted: a rule that is missed can be said again, a planted one would
+ * be obeyed. Linear in the length of the text.
  */
 export function ownWords(text: string): readonly Span[] {
-  if (expandsCommand.test(text)) return givenToCommand(text)
-  const from = stampLength(text)
+  if (expandsCommand.test(text)) return commandArguments(text)
+  const from = timeStampLength(text)
   if (from > 0) return ownWords(text.slice(from)).map(({ start, end }) => ({ start: start + from, end: end + from }))
-  if (!mayPaste(text)) return [{ start: 0, end: text.length }]
+  if (!mayHavePaste(text)) return [{ start: 0, end: text.length }]
   if (text.length <= maxHead + maxTail) return ownSpans(text)
   const head = ownSpans(text.slice(0, maxHead))
   const start = text.length - maxTail
-  // If a paste is still open where the beginning stops, it covers the end.
+  // If a paste is still open at the end of the first part, it covers the second.
   if (head.at(-1)?.end !== maxHead) return head
   return [...head, ...ownSpans(text.slice(start)).map((span) => ({ start: start + span.start, end: start + span.end }))]
 }
 
 /**
- * Some clients put the time before what the user typed: "[Mon 9 Nov 2026, 12:31] …". A chat or a log has several such lines, and a name or a
- * level behind the time.
+ * Returns the length of the time that some clients put before what the user typed ("[Mon 9 Nov 2026, 12:31] …"), or 0. A chat or a log has
+ * several such lines, or a name or a level after the time.
  */
-function stampLength(text: string): number {
+function timeStampLength(text: string): number {
   const [stamp = ""] = timeStamp.exec(text) ?? []
-  return stamp === "" || speaksOrLogs.test(text.slice(stamp.length)) || stampedLine.test(text.slice(stamp.length))
+  return stamp === "" || chatOrLogStart.test(text.slice(stamp.length)) || stampedLine.test(text.slice(stamp.length))
     ? 0
     : stamp.length
 }
 const timeStamp =
   /^\[(?=[^\]\n]{0,40}\d:\d\d)(?:\p{L}{2,10}[.,]{0,2} |\d{1,4}[\d.,:/+T-]{0,20}Z?(?: |(?=\])|, ?)){1,8}(?:\p{L}{2,5})?\] (?=\S)/u
-const speaksOrLogs =
+const chatOrLogStart =
   /^(?:[[<@*#]|\p{Lu}{3,9}(?![\p{L}'’])|[\p{L}\p{N}_.@-]{1,30}(?: \p{Lu}[\p{L}.]{0,20}){0,2}(?:[:>：]|\[\d))/u
 const stampedLine = /^\W{0,2}(?:\d{4}-\d\d-\d\d|\p{L}{3},? \d|\d{1,2}[:./]\d\d)/mu
 
-/** A client puts the text of a command in the place of its name: the user said no more than what was given to it. */
+/** Matches a message in which a client replaced the name of a command by its text: only the arguments are the user's words. */
 const expandsCommand = /^\s{0,20}<command-(?:message|name|args)>/
 const [argumentsOpen, argumentsClose] = ["<command-args>", "</command-args>"]
-function givenToCommand(text: string): readonly Span[] {
+function commandArguments(text: string): readonly Span[] {
   const at = text.indexOf(argumentsOpen)
   const [start, end] = [at + argumentsOpen.length, text.indexOf(argumentsClose)]
   return at < 0 || end <= start ? [] : [{ start, end }]
 }
 
-/** All of a message but what stands in fences and blocks. */
-export const outsideAsides = (text: string): readonly Span[] => without({ start: 0, end: text.length }, asidesIn(text))
+/** Returns the spans of a message outside the tags that `asidesIn` finds. */
+export const outsideAsides = (text: string): readonly Span[] =>
+  subtractSpans({ start: 0, end: text.length }, asidesIn(text))
 
-/** Characters of a longer text that are read at its start and at its end; nobody writes as much by hand, so the rest was pasted. */
+/** Number of characters of a longer text that are read at its start and at its end; nobody types that much, so the rest was pasted. */
 const maxHead = 300_000
 const maxTail = 100_000
 
-const mayPaste = (text: string): boolean =>
+const mayHavePaste = (text: string): boolean =>
   text.includes("\n") ||
   text.includes(":") ||
   text.includes("\r") ||
@@ -143,19 +148,19 @@ const mayPaste = (text: string): boolean =>
   opensData.test(text)
 const opensData = /^\s*[[{]/
 
-/** Rules, withdrawals and notes are each looked for in the same message, within one turn. */
-const ownSpans = createRecent((text) => without({ start: 0, end: text.length }, pastesIn(text)), 200)
+/** Cached, because rules, withdrawals and notes are each searched for in the same message within one turn. */
+const ownSpans = createRecent((text) => subtractSpans({ start: 0, end: text.length }, pastesIn(text)), 200)
 
 function pastesIn(text: string): readonly Span[] {
   const asides = asidesIn(text)
   const lines = linesOf(text, asides)
   const paragraphs = paragraphsOf(lines)
   const letter = letterIn(paragraphs)
-  const framed = framedIn(paragraphs)
+  const discussed = discussedParagraphs(paragraphs)
   const pasted: Span[] = [...asides]
-  // The words before said that a text follows, or a chat ended: only the last paragraph may then be the user's again.
+  // Whether the words before announced a text, or were a chat: after a chat only the last paragraph may be the user's again.
   let [isAnnounced, isTalk] = [false, false]
-  const back = asksAtEnd(paragraphs) ? paragraphs.at(-1)?.lines[0]?.start : undefined
+  const questionStart = asksAtEnd(paragraphs) ? paragraphs.at(-1)?.lines[0]?.start : undefined
   for (const [n, { lines: own, isBlock }] of paragraphs.entries()) {
     const [start, end] = [own[0]?.start ?? 0, own.at(-1)?.end ?? 0]
     if (isBlock || (isAnnounced && isQuotation(text.slice(start, end)))) {
@@ -166,9 +171,9 @@ function pastesIn(text: string): readonly Span[] {
     const cut: Cut | undefined = n === letter ? { start, extent: "rest" } : cutIn(own, n)
     const hasWords = cut === undefined || cut.start > start
     if (hasWords && (isAnnounced || (isTalk && n < paragraphs.length - 1)))
-      return [...pasted, restFrom(text, lines, start, back)]
+      return [...pasted, restFrom(text, lines, start, questionStart)]
     pasted.push(...own.filter((line) => isQuoted(line.text)))
-    if (cut?.extent === "rest" && cut.start < end) return [...pasted, restFrom(text, lines, cut.start, back)]
+    if (cut?.extent === "rest" && cut.start < end) return [...pasted, restFrom(text, lines, cut.start, questionStart)]
     if (cut?.extent === "quotation") {
       pasted.push({ start: cut.start, end: cut.end ?? end })
       isAnnounced = false
@@ -179,7 +184,7 @@ function pastesIn(text: string): readonly Span[] {
         ? end < text.length &&
           announcesPaste(lowered(text.slice(Math.max(start, end - maxIntroduction), end)), text.length - end)
         : cut.start >= end
-    if (framed.has(n)) {
+    if (discussed.has(n)) {
       pasted.push({ start, end })
       isAnnounced = announces
     } else if (cut !== undefined && cut.start < end) {
@@ -191,38 +196,38 @@ function pastesIn(text: string): readonly Span[] {
   return pasted
 }
 
-/** Characters of a paragraph that is a frame at most; of a longer one the start is read. */
-const maxFramed = 400
+/** Number of characters that are read of a paragraph to tell whether another one is about it. */
+const maxDiscussed = 400
 
 /**
- * The paragraphs that another one speaks of: all before a last one that asks about them, and those under a title beside a request. What
- * somebody says for himself is not among them, nor is a request.
+ * Returns the paragraphs that another one is about: all before a last one that asks about them, those under a title beside a request, and
+ * excerpts of a list. Requests and what somebody says in the first person are not among them.
  */
-function framedIn(paragraphs: readonly Paragraph[]): ReadonlySet<number> {
-  const framed = new Set<number>()
+function discussedParagraphs(paragraphs: readonly Paragraph[]): ReadonlySet<number> {
+  const discussed = new Set<number>()
   const last = paragraphs.at(-1)
-  if (paragraphs.length < 2 || last === undefined) return framed
-  const wholes = paragraphs.map(({ lines }) =>
+  if (paragraphs.length < 2 || last === undefined) return discussed
+  const texts = paragraphs.map(({ lines }) =>
     lines
       .map(({ low }) => low)
       .join("\n")
-      .slice(0, maxFramed),
+      .slice(0, maxDiscussed),
   )
-  const requests = wholes.map((whole, n) => paragraphs[n]?.isBlock !== true && isRequest(whole))
-  const requested = requests.filter((is) => is).length
-  const excerpts = excerptsIn(wholes)
-  const looksBack = !last.isBlock && asksAboutEarlier(wholes.at(-1) ?? "")
+  const requests = texts.map((paragraphText, n) => paragraphs[n]?.isBlock !== true && isRequest(paragraphText))
+  const requestCount = requests.filter((is) => is).length
+  const excerpts = excerptsIn(texts)
+  const looksBack = !last.isBlock && asksAboutEarlier(texts.at(-1) ?? "")
   for (const [n, { lines, isBlock }] of paragraphs.entries()) {
-    const whole = wholes[n] ?? ""
-    if (isBlock || requests[n] === true || speaksForSelf(whole)) continue
+    const paragraphText = texts[n] ?? ""
+    if (isBlock || requests[n] === true || speaksForSelf(paragraphText)) continue
     const isSpokenOf = looksBack && n < paragraphs.length - 1
     const isUnderTitle = isTitled(lines.map(({ read }) => read)) || isUnderTitleLine(paragraphs, n)
-    if (isSpokenOf || (requested > 0 && isUnderTitle) || excerpts.has(n)) framed.add(n)
+    if (isSpokenOf || (requestCount > 0 && isUnderTitle) || excerpts.has(n)) discussed.add(n)
   }
-  return framed
+  return discussed
 }
 
-/** Does a paragraph stand under a title that is a paragraph of its own, and no title of the speaker's points? */
+/** True if the paragraph before is only a title, and not one of the speaker's own points. */
 function isUnderTitleLine(paragraphs: readonly Paragraph[], n: number): boolean {
   const [above, own] = [paragraphs[n - 1], paragraphs[n]]
   const [line, ...more] = above?.lines ?? []
@@ -238,20 +243,23 @@ const namedNumbers = /[\p{L}#] ?(\d{1,3})(?![\p{L}\p{N}])/gu
 
 const hasDigit = /\d/
 
-/** "I'm stuck on exercise 7." and then "7. Given a list …": the items that are named before, out of a list that is not there. */
-function excerptsIn(wholes: readonly string[]): ReadonlySet<number> {
+/** Returns the items of a list elsewhere that the message named before: "I'm stuck on exercise 7." and then "7. Given a list …". */
+function excerptsIn(texts: readonly string[]): ReadonlySet<number> {
   const [excerpts, named, listed] = [new Set<number>(), new Set<string>(), new Set<number>()]
-  for (const [n, whole] of wholes.entries()) {
-    if (!hasDigit.test(whole)) continue
-    const number = item.exec(whole)?.[1] ?? ""
+  for (const [n, paragraphText] of texts.entries()) {
+    if (!hasDigit.test(paragraphText)) continue
+    const number = item.exec(paragraphText)?.[1] ?? ""
     if (Number(number) >= 2 && named.has(number) && !listed.has(Number(number) - 1)) excerpts.add(n)
-    for (const [, number = ""] of whole.matchAll(namedNumbers)) named.add(number)
-    for (const [, number] of whole.matchAll(items)) listed.add(Number(number))
+    for (const [, number = ""] of paragraphText.matchAll(namedNumbers)) named.add(number)
+    for (const [, number] of paragraphText.matchAll(items)) listed.add(Number(number))
   }
   return excerpts
 }
 
-/** The earliest place in a paragraph at which something pasted starts. One behind its end: what follows is announced. */
+/**
+ * Returns the earliest offset in a paragraph at which pasted text starts. If it is the end of the paragraph, the next one is announced as
+ * pasted.
+ */
 function cutIn(lines: readonly Line[], at: number): Cut | undefined {
   const [texts, small] = [lines.map(({ read }) => read), lines.map(({ low }) => low)]
   const cuts: Cut[] = []
@@ -269,7 +277,7 @@ function cutIn(lines: readonly Line[], at: number): Cut | undefined {
       cuts.push({ start: line.start + colon, extent: "quotation", end: line.start + closed })
       break
     }
-    // A list or a shape of its own right behind tells itself where it ends.
+    // A list or other recognized form right after it has an end of its own.
     if (!isLast || shape === undefined || shape.at !== n + 1)
       cuts.push({ start: isLast ? placeOf(n + 1) : line.start + colon, extent: "rest" })
     break
@@ -277,11 +285,14 @@ function cutIn(lines: readonly Line[], at: number): Cut | undefined {
   return cuts.toSorted((one, two) => one.start - two.start)[0]
 }
 
-/** Quotation marks around a sentence of somebody's: what stands behind them is said by whoever quotes. */
+/** Matches a sentence in quotation marks; the text after them is the quoting speaker's own. */
 const quotedSentence =
   /^\s*(?:"[^"\n]{20,2000}"|“[^“”\n]{20,2000}”|„[^“”„\n]{20,2000}[“”]|«[^«»\n]{20,2000}»|「[^「」\n]{8,1000}」)(?=$|[\s.,;:!?)—–-])/
 
-/** Where the quotation ends that stands right behind a place of a line, or nothing. More than one: who speaks behind them is not sure. */
+/**
+ * Returns the end of the quotation that starts at an offset of a line. Undefined if there is none, or more than one, because then it is
+ * uncertain who speaks after them.
+ */
 function quotationAt(line: string, from: number): number | undefined {
   const rest = line.slice(from)
   const found = quotedSentence.exec(rest)?.[0]
@@ -290,11 +301,14 @@ function quotationAt(line: string, from: number): number | undefined {
     : from + found.length
 }
 
-/** Is a paragraph one quotation? */
+/** True if a paragraph is one quotation. */
 const isQuotation = (paragraph: string): boolean =>
   /^\s*(?:"[^"]{8,4000}"|“[^“”]{8,4000}”|„[^“”„]{8,4000}[“”]|«[^«»]{8,4000}»)\s*$/.test(paragraph)
 
-/** Does the last paragraph start with a question about what stands before it? Then it is the user's, whatever was pasted. */
+/**
+ * True if the last paragraph starts with a question about what stands before it, or a request to work on it: then it is the user's own,
+ * whatever was pasted.
+ */
 function asksAtEnd(paragraphs: readonly Paragraph[]): boolean {
   const last = paragraphs.at(-1)
   if (paragraphs.length < 2 || last === undefined || last.isBlock) return false
@@ -302,7 +316,7 @@ function asksAtEnd(paragraphs: readonly Paragraph[]): boolean {
   return handlesText.test(first) || (/[?？]$/.test(first) && first.length <= maxQuestion && asksAboutEarlier(first))
 }
 const maxQuestion = 120
-/** What nobody but the one who pasted a text asks for: something that is done with all of it. */
+/** Matches a request that only the person who pasted a text makes: something to be done with all of it. */
 const handlesText = new RegExp(
   `^(?:ok(?:ay)?,? |so,? |now,? |please |and )?${anyOf(
     `make (?:it|this) ${anyOf(lists.remakes)}`,
@@ -314,13 +328,16 @@ const handlesText = new RegExp(
   "u",
 )
 
-/** A section of a prompt that is written in capital letters, and the ones in which the author of the prompt speaks again. */
+/** Matches the title of a prompt section in capital letters, and the titles under which the author of the prompt speaks again. */
 const section = /^[A-Z][A-Z _-]{2,40}:\s*$/
 const ownSection = /^(?:.* )?(?:INSTRUCTIONS?|RULES?|TASKS?|CONSTRAINTS?|REQUIREMENTS?|GUIDELINES?)(?: .*)?:\s*$/
 
-/** To the end of the message, or to a last paragraph that asks about it; a prompt in sections goes on with its last section of instructions. */
-function restFrom(text: string, lines: readonly Line[], start: number, asked = 0): Span {
-  if (asked > start) return { start, end: asked }
+/**
+ * Returns the span from `start` to the end of the message, or up to a last paragraph that asks about it; in a prompt with sections, up to
+ * the last section of instructions.
+ */
+function restFrom(text: string, lines: readonly Line[], start: number, questionStart = 0): Span {
+  if (questionStart > start) return { start, end: questionStart }
   const first = lines.findIndex((line) => line.end > start)
   const isSectioned = lines.slice(Math.max(0, first - 1), first + 2).some((line) => section.test(line.text))
   const back = isSectioned
@@ -329,14 +346,17 @@ function restFrom(text: string, lines: readonly Line[], start: number, asked = 0
   return { start, end: back?.start ?? text.length }
 }
 
-/** The paragraph in which a letter starts: a greeting behind other words, or at the top of a message that goes on behind the signature. */
+/**
+ * Returns the index of the paragraph in which a letter starts: at a greeting after other words, or at the top if the message continues
+ * after the signature.
+ */
 function letterIn(paragraphs: readonly Paragraph[]): number | undefined {
   if (paragraphs.length < 2) return undefined
   const greeting = paragraphs.findIndex(
     ({ lines: [first, second] }, n) =>
       greets(first?.low ?? "") || (n > 0 && opensLetter(first?.read ?? "", second?.read)),
   )
-  const trimmed = paragraphs.findIndex(({ lines, isBlock }) => !isBlock && hasTrimmings(lines.map(({ low }) => low)))
+  const trimmed = paragraphs.findIndex(({ lines, isBlock }) => !isBlock && hasSiteLines(lines.map(({ low }) => low)))
   if (trimmed > 0) return greeting > 0 ? Math.min(greeting, 1) : 1
   if (greeting !== 0) return greeting < 0 ? undefined : greeting
   const signed = paragraphs.findIndex(({ lines }) => lines.some(({ low }) => signsOff(low)))
@@ -347,7 +367,7 @@ const isQuoted = (line: string): boolean => /^[ \t]{0,8}(?:>|&gt;)/.test(line)
 
 const lineEnd = /\r\n|[\n\r\u2028\u2029]/g
 
-/** The lines of a text but for those within asides. */
+/** Returns the lines of a text except those inside tags. */
 function linesOf(text: string, asides: readonly Span[]): readonly Line[] {
   const lines: Line[] = []
   let start = 0
@@ -369,14 +389,17 @@ function linesOf(text: string, asides: readonly Span[]): readonly Line[] {
   return lines
 }
 
-/** Lines that open a block which another one closes: fences, quotation marks alone on a line, a text in code over lines, BEGIN and END. */
+/**
+ * Matches a line that opens a block which another line closes: code fences, quotation marks alone on a line, a string over several lines of
+ * code, BEGIN.
+ */
 const opening =
   /^[ \t>]*(?:(`{3,}|~{3,})|("""|'''|<<<|\[(?:quote|code|paste)\])\s*$|-{2,}[ ]?(?:BEGIN|START)\b|BEGIN:V[A-Z]+\s*$|[-=]{2,} ?8<.*$|(?:[\w$]{1,20} ){0,3}[\w$.]{1,60} ?[=:(] ?[fr]?(`|"""|''')(?:(?!\3).){0,400}$)/i
 
-/** Most lines start with a letter and have none of the marks within that open a block. */
+/** True if a line opens a block. The first checks are cheap and rule out most lines, which start with a letter and have no marks. */
 const opens = (line: string): boolean =>
   (!letterFirst.test(line) || line.includes("`") || line.includes('"""') || line.includes("'''")) && opening.test(line)
-/** All but "BEGIN:V". */
+/** All ASCII letters except B, for "BEGIN:V". */
 const letterFirst = /^[AC-Zac-z]/
 
 function closes(line: string, opened: string): boolean {
@@ -395,7 +418,7 @@ function paragraphsOf(lines: readonly Line[]): readonly Paragraph[] {
   const paragraphs: Paragraph[] = []
   let open: Line[] = []
   let opened: string | undefined
-  const shut = (isBlock: boolean): void => {
+  const closeParagraph = (isBlock: boolean): void => {
     if (open.length > 0) paragraphs.push({ lines: open, isBlock })
     open = []
   }
@@ -405,21 +428,21 @@ function paragraphsOf(lines: readonly Line[]): readonly Paragraph[] {
       open.push(line)
       if (!closes(read, opened)) continue
       opened = undefined
-      shut(true)
+      closeParagraph(true)
     } else if (opens(read)) {
-      shut(false)
+      closeParagraph(false)
       opened = read
       open.push(line)
-    } else if (read.trim() === "" && line.text.trim() === "") shut(false)
+    } else if (read.trim() === "" && line.text.trim() === "") closeParagraph(false)
     else open.push(line)
   }
-  // One that never closes holds all that follows.
-  shut(opened !== undefined)
+  // A block that is never closed holds all that follows.
+  closeParagraph(opened !== undefined)
   return paragraphs
 }
 
-/** A span without others, which may overlap. */
-function without({ start, end }: Span, holes: readonly Span[]): readonly Span[] {
+/** Returns the parts of a span outside the holes, which may overlap. */
+function subtractSpans({ start, end }: Span, holes: readonly Span[]): readonly Span[] {
   const left: Span[] = []
   let from = start
   for (const hole of holes.toSorted((one, two) => one.start - two.start)) {
@@ -430,20 +453,19 @@ function without({ start, end }: Span, holes: readonly Span[]): readonly Span[] 
   return left
 }
 
-/** Quotation marks that hold a sentence of someone's: so many words, or a stop. */
+/** Matches quotation marks around a sentence: text of a minimum length, or one that ends in punctuation. */
 const quotation =
   /(?<=^|[\s([:,=—–-])(?:"""[^"]{4,2000}"""|"(?=\S)[^"]{8,2000}?(?<=\S)"|“[^”]{8,2000}[”“]|„[^“”]{8,2000}[“”]|«[^»]{8,2000}»|「[^」]{4,1000}」|『[^』]{4,1000}』|'(?=\S)[^'\n]{8,400}?(?<=[.!?,])')(?=$|[\s.,;:!?)\]—–-])/g
 
-/** A message that is in quotation marks as a whole: programs hand on so what was typed on a command line. */
+/** Matches a message that is quoted as a whole, as some programs pass on what was typed on a command line. */
 const wholeQuoted = /^\s*(?:"(?!"")[\s\S]*"|“[\s\S]*”|'[\s\S]*')\s*$/
 
 /**
- * The quotations in a text: words of others, or words that are spoken of. Nothing in them is said by whoever quotes them. Marks around
- * all of a message quote nobody.
+ * Returns the quotations in a text: words of others, or words that are only mentioned. Quotation marks around a whole message do not count.
  */
 export function quotationsIn(text: string): readonly Span[] {
   if (text.length > maxHead + maxTail) {
-    // No own words stand between the two ends.
+    // The user's own words are only in the two ends.
     const start = text.length - maxTail
     const ofTail = quotationsIn(text.slice(start)).map((span) => ({ start: span.start + start, end: span.end + start }))
     return [...quotationsIn(text.slice(0, maxHead)), ...ofTail]
@@ -459,6 +481,6 @@ export function quotationsIn(text: string): readonly Span[] {
 }
 const quoteMarks = /["“„«「『']/
 
-/** Does most of a span stand in one of the others? */
+/** True if at least half of a span is inside one of the others. */
 export const isWithin = ({ start, end }: Span, others: readonly Span[]): boolean =>
   others.some((other) => 2 * (Math.min(end, other.end) - Math.max(start, other.start)) >= end - start)

@@ -3,22 +3,24 @@ import { capitals, letters } from "../language/letters.ts"
 import { anyOf } from "../language/word-lists.ts"
 import lists from "./paste-words.json" with { type: "json" }
 
-/** How pasted text shows in a user's message by its own shape. Matched on lines of bounded length, in lower case where no capital letter counts. */
+/**
+ * Recognizes pasted text in a user's message by its form. Lines of bounded length are matched, in lower case where capitals do not matter.
+ */
 
-const any = (...patterns: readonly string[]): LazyPattern => lazyPattern(patterns.join("|"))
+const anyPattern = (...patterns: readonly string[]): LazyPattern => lazyPattern(patterns.join("|"))
 
-/** Fields of a mail's head, in the languages of the usual mail programs. */
+/** Matches header fields of a mail, in the languages of the usual mail programs. */
 const mailField =
   /^[\s*_>]{0,6}(?:from|to|cc|bcc|subject|date|sent|reply-to|von|an|betreff|gesendet|datum|de|para|asunto|enviado|fecha|à|objet|envoyé|assunto|发件人|收件人|主题|日期|差出人|宛先|件名|日時)\s?[*_]{0,2}\s?[:：]\s?\S/
-/** A sender or a subject alone on its line. */
+/** Matches a sender or a subject alone on its line. */
 const mailHead =
   /^[\s*_]{0,6}(?:From|Subject|Von|Betreff|Asunto|Objet|发件人|主题|差出人|件名)[*_]{0,2}[:：]\s\S.{0,120}$/
 
 /**
- * Lines with which a document starts that goes on to who knows where: a handed-on mail, a file with a head, a page. Each pattern is bound
- * to the start of the line, so that no other place is tried; what may stand anywhere has a pattern of its own.
+ * Patterns for lines that start a document whose end is unknown: a forwarded mail, a file with a header, a web page. Each pattern is bound
+ * to the start of the line, so that no other position is tried; what may be anywhere has a pattern of its own.
  */
-const opensDocument = any(
+const opensDocument = anyPattern(
   "^[\\s>*]*[-_=*~]{2,}\\s*(?:begin |start of )?(?:original|forwarded|ursprüngliche|weitergeleitete|mensaje|mensagem|message|messaggio)\\b[^\\n]{0,60}$",
   "^\\s*(?:begin forwarded message|anfang der weitergeleiteten|début du message)",
   "^\\s*(?:fwd?|fw|wg|rv|aw|re)\\s?:\\s\\S",
@@ -38,13 +40,16 @@ const opensDocument = any(
   "^[\\w./\\\\-]{1,80}\\.[a-z]{1,5}:\\s*$",
 )
 
-/** ann commented 2 hours ago · asked 3 years ago */
-const commentHead = any(
+/** Matches the head of a comment: "ann commented 2 hours ago", "asked 3 years ago". */
+const commentHead = anyPattern(
   "\\b(?:commented|replied|reviewed|posted|asked|answered|edited|opened this (?:issue|pull request)|requested changes|started a thread)\\b.{0,60}\\b(?:ago|yesterday|today|on [a-z]{3,9} \\d|at \\d|on \\d)",
 )
 
-/** Lines that sites, trackers and mail programs put around what people write: a text has them somewhere, and its start may be before them. */
-const trimmings = any(
+/**
+ * Patterns for lines that sites, trackers and mail programs put around what people write: pasted text has them somewhere, and may start
+ * before them.
+ */
+const siteLine = anyPattern(
   `^\\s*${anyOf(lists.trimmings)}\\s*$`,
   "^.{0,60}(?:[·•|–—-] ?|\\bby .{2,40} )(?:\\d+ ?(?:s|m|min|h|hr|d|w|mo|y)\\b|(?:\\d+|an?|one|two) (?:minute|hour|day|week|month|year)s? ago\\b)",
   "^(?:u\\/)?[\\w.@-]{2,30} (?:\\d+|an?|one|two) (?:minute|hour|day|week|month|year)s? ago\\b",
@@ -53,25 +58,25 @@ const trimmings = any(
   "^\\d+ (?:likes?|replies|comments|upvotes|retweets|views|points)\\b",
 )
 
-/** The same, anywhere in a line. */
-const trimmingsWithin = any(
+/** Same, anywhere in a line. */
+const siteLinePart = anyPattern(
   "\\b(?:asked|answered|added a comment|left a comment|wrote a review|reviewed|modified|posted)\\b.{0,40}(?:\\bat \\d|\\bago\\b|\\(\\S|\\bon [a-z]{3,9} \\d)",
   "[★☆⭐]{2,}",
 )
-const isTrimming = (line: string): boolean =>
-  line.length <= maxTrimming && (trimmings.test(line) || trimmingsWithin.test(line))
+const isSiteLine = (line: string): boolean =>
+  line.length <= maxSiteLine && (siteLine.test(line) || siteLinePart.test(line))
 
-/** Does a paragraph have such lines, given in lower case? */
-export const hasTrimmings = (lines: readonly string[]): boolean => lines.some(isTrimming)
-/** They are short: what is longer is somebody's sentence. */
-const maxTrimming = 120
+/** True if a paragraph, given in lower case, has such a line. */
+export const hasSiteLines = (lines: readonly string[]): boolean => lines.some(isSiteLine)
+/** Maximum length of such a line; a longer one is somebody's sentence. */
+const maxSiteLine = 120
 
 const docTitle =
   /^(?:usage|install(?:ation)?|getting started|licen[cs]e|contributing|change ?log|overview|name|synopsis|description)\s*$/i
 
 const underline = /^[=-]{3,}\s*$/
 
-/** The line of a paragraph at which a document starts. `small` are the same lines in lower case. */
+/** Returns the line of a paragraph at which a document starts. `small` are the same lines in lower case. */
 export function documentLine(lines: readonly string[], small: readonly string[], isFirst: boolean): number | undefined {
   const isField = (n: number): boolean => mailField.test(small[n] ?? "")
   const isHead = (line: string, n: number): boolean => {
@@ -89,11 +94,11 @@ export function documentLine(lines: readonly string[], small: readonly string[],
       opensDocument.test(low) ||
       commentHead.test(low) ||
       isFrontMatter(lines, n) ||
-      (isFirst && isTrimming(low))
+      (isFirst && isSiteLine(low))
     )
   })
   if (found >= 0) return found
-  // The page of a project: its title, and nothing of rules in it.
+  // The page of a project starts with its title, which does not mention rules.
   return !isFirst &&
     /^# +[\w@./-]{2,40}\s*$/.test(lines[0] ?? "") &&
     !/rule|guideline|constraint|instruction|task|context/i.test(lines[0] ?? "")
@@ -110,7 +115,7 @@ const time = "\\d{1,2}[:.]\\d{2}(?:[:.]\\d{2})?(?:[.,]\\d{1,6})?(?: ?[ap]\\.?m\\
 const day = "\\d{1,4}[./-]\\d{1,2}[./-]\\d{1,4}"
 const name = `[@${letters}][${letters}0-9_.'’-]{0,30}(?: [${letters}0-9][${letters}0-9.'’-]{0,24}){0,3}`
 
-/** A line of a chat or a review: who said it, or when. One is enough. */
+/** True for a line of a chat or a review that names who said it, or when. One is enough. */
 const isChatLine = (line: string): boolean =>
   (hasTime.test(line) && timedLine.test(line)) || namedLine.test(line) || (line.includes("(") && sourcedLine.test(line))
 const hasTime = /\d[:.]\d\d/
@@ -128,40 +133,40 @@ const namedLine =
   /^\s*@(?!(?:claude|codex|copilot|gemini|agent|assistant|bot|ai)\b)[\w.-]{2,30}(?: \([^)]{1,40}\))?:\s|^\s*(?:speaker|participant|interviewer|moderator|sprecher) ?\w{0,3}:\s/
 const sourcedLine = new RegExp(`^\\s*${name} \\([^)\\n]{0,30}[\\d@][^)\\n]{0,30}\\):\\s`)
 
-/** Somebody's name and what they say. Two lines by one name, or by the parts of a dialogue, are a chat. */
+/** Matches a name and what that person says. Two lines by one name, or by the parts of a dialogue, are a chat. */
 const spelled = `[@${capitals}][${letters}0-9_.'’-]{0,30}(?: [${capitals}0-9][${letters}0-9.'’-]{0,24}){0,3}`
 const speaker = new RegExp(
   `^\\s*(?:<([^<>\\s]{1,24})>|([a-z][\\w.-]{1,20})>|\\*{0,2}(${spelled}|[a-z][\\w.-]{1,20})\\*{0,2}\\s?:)\\s+\\S`,
 )
 const dialogue = /^(?:me|you|user|assistant|agent|customer|client|bot|human|ai|support|q|a|ich|moi|yo)$/i
-/** Parts of a dialogue that nobody gives himself: one line of theirs is enough. */
-const party = /^(?:user|assistant|agent|customer|client|bot|human|support|system)$/i
-/** Labels of the author's own points. */
+/** Matches parts of a dialogue that nobody calls himself: one such line is enough. */
+const assignedPart = /^(?:user|assistant|agent|customer|client|bot|human|support|system)$/i
+/** Matches labels of the author's own points. */
 const topicLabel = new RegExp(`^${anyOf(lists.topicLabels)}$`, "i")
 
-/** A line that a program printed. One is enough. */
-const logLine = any(
-  // The time or the level of an entry.
+/** Patterns for lines that a program printed. One is enough. */
+const logLine = anyPattern(
+  // Time or level of a log entry.
   "^\\s*\\[?\\d{4}[-/]\\d\\d[-/]\\d\\d[T ]\\d\\d:\\d\\d",
   "^\\s*\\[?(?:INFO|DEBUG|TRACE|WARN|ERROR|FATAL)\\]?[ :]\\s*\\S",
   "^[A-Z][a-z]{2} [ \\d]\\d \\d\\d:\\d\\d:\\d\\d ",
-  // Where a program failed, and with what.
+  // Stack traces and error messages.
   "^\\s+at \\S+ ?\\(",
   "^Traceback \\(",
   "^(?:In|Out) ?\\[\\d+\\]:",
   '^\\s*File ".{1,200}", line \\d',
   "^[\\w.]{0,60}(?:Error|Exception): ",
-  // The prompt of a shell, and what programs of the shell print.
+  // Prompts of a shell, and output of shell programs.
   "^(?:\\$|❯|%|>>>|PS [A-Z]:\\\\[^>]*>) \\S",
   "^[\\w.-]+@[\\w.-]+[: ].{0,60}[$#] ",
   "^npm (?:ERR!|WARN|error)",
   "^(?:fatal|panic|remote|hint): \\S",
   "^(?:[\\w.@-]*/)*[\\w.-]+\\.[a-z]{1,5}:\\d+(?::\\d+)?(?:[: ]|$)",
   "^(?:exit code|exit status|stdout|stderr)\\b",
-  // A difference between two files.
+  // Diffs.
   "^(?:diff --git |@@ -?\\d|\\+\\+\\+ |--- [ab]/|index [0-9a-f]{7,}|\\[hunk )",
   "^\\+(?:\\s{2,}|\\t|[^\\s+])",
-  // A command, settings before one, an answer over the web, a list of addresses, a field of a head.
+  // A command, settings before one, an HTTP response, a list of addresses, a header field.
   "^(?:cat|head|tail|less|curl|type)(?: -\\S+)* \\S+\\s*$",
   "^(?:[\\w.-]{1,30}=\\S+ +){2}",
   "^HTTP/\\d",
@@ -169,7 +174,7 @@ const logLine = any(
   "^[A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]+)+: \\S",
 )
 
-/** With what a line of code starts: a comment, the head of a file, a name that is made, a statement, a bracket or a key of data. */
+/** What a line of code starts with: a comment, the head of a file, a declaration, a statement, a bracket or a key of data. */
 const codeComment = anyOf("//", "--\\s", "/\\*", '"""', "\\*/", "\\* @")
 const codeHead = anyOf("#include\\b", "#!/", "import .{1,80} from ", "from \\S+ import ")
 const declaration = anyOf(
@@ -182,18 +187,18 @@ const declaration = anyOf(
 )
 const codeStatement = anyOf("return\\b.*;\\s*$", "if \\(.*\\) ?\\{", "<\\?php", "SELECT\\b.*\\bFROM\\b")
 const dataLine = anyOf("[}\\])]+[;,]?\\s*$", '"[\\w$-]{1,60}"\\s?:')
-/** Lines of code without a fence, and of data. Two make a block. */
-const codeLine = any(`^\\s*${anyOf(codeComment, codeHead, declaration, codeStatement, dataLine)}`)
+/** Matches a line of data, or of code outside a fence. Two make a block. */
+const codeLine = anyPattern(`^\\s*${anyOf(codeComment, codeHead, declaration, codeStatement, dataLine)}`)
 const isCode = (line: string): boolean => codeLine.test(line) || /[;{}]/.test(line.trimEnd().slice(-1))
 const markup = new RegExp(`</?${anyOf(lists.elements)}\\b[^<>]{0,200}>`, "i")
 
-/** Fields of a ticket or another record; of the first ones a person has no use in a list of their own wishes. */
+/** Matches fields of a ticket or another record. The first group are fields that people do not use in a list of their own wishes. */
 const recordField = new RegExp(
   `(?:^|[|·] ?)\\s*[*_]{0,2}(?:(${anyOf(lists.tellingFields)})|${anyOf(lists.fields, "[a-z][a-z ]{1,20}")})\\s?[*_]{0,2}\\s?[:：][*_]{0,2}\\s?\\S`,
   "g",
 )
 
-/** A paragraph that has the shape of a chat, of a program's output, of code or of data: where that starts, and whether people wrote it. */
+/** Finds where a paragraph takes the form of a chat, of a program's output, of code or of data, and whether people wrote it. */
 export function pasteShape(
   lines: readonly string[],
   small: readonly string[],
@@ -209,7 +214,7 @@ export function pasteShape(
   return found.toSorted((one, two) => one.at - two.at || Number(two.isTalk) - Number(one.isTalk))[0]
 }
 
-/** Without a colon, a time or a name in brackets a line has nobody who says it. */
+/** A line without a colon, a time or an angle bracket names no speaker. */
 const maySpeak = /[:<>]|\d\.\d\d/
 
 function chatStart(lines: readonly string[], small: readonly string[]): number {
@@ -221,31 +226,31 @@ function chatStart(lines: readonly string[], small: readonly string[]): number {
     return nick ?? prompt ?? (label !== undefined && !topicLabel.test(label) ? label : undefined)
   })
   const named = speakers.filter((one) => one !== undefined)
-  const isShouted = named.length > 1 && named.every((one) => shouted.test(one))
+  const isAllCapitals = named.length > 1 && named.every((one) => allCapitals.test(one))
   const isDialogue =
-    isShouted ||
-    named.some((one) => party.test(one)) ||
+    isAllCapitals ||
+    named.some((one) => assignedPart.test(one)) ||
     (named.length > 1 && (new Set(named).size < named.length || named.some((one) => dialogue.test(one))))
   const first = isDialogue ? speakers.findIndex((one) => one !== undefined) : -1
   return plain < 0 || (first >= 0 && first < plain) ? first : plain
 }
 
-const shouted = new RegExp(`^[${capitals}][${capitals} .]+$`)
+const allCapitals = new RegExp(`^[${capitals}][${capitals} .]+$`)
 
-/** A name in a file of settings whose text stands on the lines below, and any name of one. */
+/** Matches a key in a settings file whose text is on the lines below, and any key of one. */
 const blockKey = /^\s*(?:- )?[\w.-]{1,40}:\s+[|>][+-]?\s*$/
 const anyKey = /^\s*(?:- )?[\w.-]{1,40}:(?:\s|$)/
 
-/** Lines that are put in and lines that are taken out, one under the other: a list has one sign only. */
+/** Matches an added or a removed line of a diff, which has both; a list has only one of the signs. */
 const changedLine = /^([+-])\s?\S/
 
 function dataStart(lines: readonly string[]): number {
   if (lines.some((line) => blockKey.test(line))) return lines.findIndex((line) => anyKey.test(line))
   const opensData = /^\s*[[{]/.test(lines[0] ?? "") && /"\s*:|^\s*\[\s*["{[\d]/.test(lines[0] ?? "")
-  // All else shows by two lines at least.
+  // Everything else shows only in two lines or more.
   if (lines.length < 2) return opensData ? 0 : -1
   const changes = lines.map((line) => changedLine.exec(line)?.[1])
-  if (changes.includes("+") && changes.includes("-")) return changes.findIndex((sign) => sign !== undefined)
+  if (changes.includes("+") && changes.includes("-")) return changes.findIndex((mark) => mark !== undefined)
   const code = lines.findIndex(isCode)
   if (code >= 0 && lines.some((line, n) => n > code && isCode(line))) return code
   if (opensData) return 0
@@ -260,24 +265,27 @@ function dataStart(lines: readonly string[]): number {
   })
 }
 
-/** Numbers that a listing puts before its lines. */
+/** Matches the numbers that a listing puts before its lines. */
 const lineNumber = /^(?:\s+\d{1,5}\s|\d{1,5}(?:\t|→|\|\s))/
 
-/** Cells of a row of CSV; commas of prose have a blank behind them. */
+/** Returns the number of cells in a row of CSV; commas of prose are followed by a blank. */
 const cells = (line: string): number =>
   cellEnd.test(line) ? line.replace(/"[^"]*"/g, "").split(/,(?! )|;(?! )|\t/).length : 1
 const cellEnd = /[,;](?! )|\t/
 
-/** "500 g flour": lines that start with a quantity and end without a stop are a list of parts, and what stands under it goes with it. */
+/**
+ * Matches a line that starts with a quantity and has no full stop ("500 g flour"): several are a list of ingredients, and what follows
+ * belongs to it.
+ */
 const quantity = new RegExp(`^\\s*(?:\\d+(?:[.,/]\\d+)?|[½¼¾⅓⅔]) ?[${letters}][^.!?:]{1,60}$`)
 const minQuantities = 2
 
-/** Fields of a record in one paragraph from which on it is one. */
+/** Minimum number of fields of a record in one paragraph. */
 const minFields = 2
 
 const colon = /[:：]/
 
-/** Is there more than one colon? A record has one in each of its fields. */
+/** True if there are at least two colons: a record has one in each of its fields. */
 function hasColons(lines: readonly string[]): boolean {
   let count = 0
   for (const line of lines)
@@ -290,40 +298,42 @@ function hasColons(lines: readonly string[]): boolean {
 
 function recordStart(lines: readonly string[]): number {
   if (!hasColons(lines)) return -1
-  let [fields, telling] = [0, 0]
+  let [fields, recordOnly] = [0, 0]
   for (const line of lines)
     if (colon.test(line)) {
       recordField.lastIndex = 0
       for (let found = recordField.exec(line); found !== null; found = recordField.exec(line)) {
         fields++
-        if (found[1] !== undefined) telling++
+        if (found[1] !== undefined) recordOnly++
       }
     }
-  return fields >= minFields && telling > 0
+  return fields >= minFields && recordOnly > 0
     ? lines.findIndex((line, n) => n === 0 || line.search(recordField) >= 0)
     : -1
 }
 
-/** A title above the lines of a paragraph: short, without a stop, and no request by its first word, which the caller knows. */
+/**
+ * True if the first line is a title above the second: short and without final punctuation. The caller has checked that it is no request.
+ */
 export const isTitled = ([first = "", second = ""]: readonly string[]): boolean =>
   title.test(first) && underTitle.test(second) && first.trim().split(/\s+/).length <= maxTitleWords
 const title = new RegExp(`^\\s*[${capitals}0-9][^\\n]{2,60}[^\\s.!?:,;。！？：，；]\\s*$`)
 const underTitle = new RegExp(`^\\s*(?:[-*+•] |\\d|[${capitals}])`)
 const maxTitleWords = 8
 
-/** A short line that ends in a comma with the next line right behind it is how a letter starts, in any language. */
+/** True if a short line ends in a comma and the next one follows directly: this is how a letter starts, in any language. */
 export const opensLetter = (line: string, next: string | undefined): boolean =>
   next !== undefined && next.trim() !== "" && salutation.test(line)
 const salutation = new RegExp(`^\\s*[${letters}][^,，.!?:;\\n]{0,38}[,，]\\s*$`)
 
-/** Does a line in lower case greet the reader of a letter? */
+/** True if a line in lower case greets the reader of a letter. */
 export const greets = (line: string): boolean => greeting.test(line)
-const greeting = any(`^\\s*${anyOf(lists.greetings)}\\b(?:[^.!?\\n]{0,50}[,!:]?\\s*$|[^.!?,\\n]{0,30},\\s)`)
+const greeting = anyPattern(`^\\s*${anyOf(lists.greetings)}\\b(?:[^.!?\\n]{0,50}[,!:]?\\s*$|[^.!?,\\n]{0,30},\\s)`)
 
-/** Does a line in lower case close a letter, with or without the name of its writer? */
+/** True if a line in lower case closes a letter, with or without the name of its writer. */
 export const signsOff = (line: string): boolean => signedName.test(line) || closing.test(line)
 const wishes = "(?:regards|wishes|greetings)"
-const closing = any(
+const closing = anyPattern(
   `^\\s*${anyOf(`(?:best|kind|warm|many|with)?\\s?(?:kind |best |warm )?${wishes}`, lists.closings)}[,.!]?\\s*$`,
 )
 const closingWords = anyOf(`(?:best|kind|warm|many) ${wishes}`, lists.closingsBeforeName)

@@ -21,32 +21,32 @@ import {
 import { readKeys, readRoles } from "./withdrawal-text.ts"
 import wordLists from "./withdrawal-words.json" with { type: "json" }
 
-/** A rule that a later statement of the same speaker takes the place of, and that statement. */
+/** A rule that a later statement of the same speaker replaces, and that statement. */
 type Replacement<Rule> = Span & { readonly text: string; readonly pin: Rule }
 
-/** What may end a rule: one or two sentences of the user's own, and the other sentences of the message. */
+/** A statement that may end a rule: one or two sentences of the user's own, and the other sentences of the message. */
 type Statement = Span & {
   readonly text: string
   readonly others: readonly string[]
-  /** Somebody's words stand in it between quotation marks. */
+  /** True if it has a quotation. */
   readonly quotes: boolean
-  /** More than two sentences: further on, what is said in one of them may be told, weighed or taken back. */
+  /** True if the message has more than two sentences: in a longer one a sentence may be reported, considered or revoked. */
   readonly isAmong: boolean
-  /** Its sentences, and where they stand. */
+  /** Its sentences and their spans. */
   readonly sentences: readonly string[]
   readonly spans: readonly Span[]
 }
 
-/** Who takes a rule back says so in a few words. */
+/** Maximum length of a message, and of a sentence, that takes a rule back: people do that in a few words. */
 const maxMessage = 1500
 const maxSentence = 200
-/** Two sentences may do it together: one names what is over, the next what holds instead. */
+/** Maximum length and number of sentences that do it together: one names what is over, the next what applies instead. */
 const maxTwo = 300
 const maxSentences = 2
 
 /**
- * The statements of a message that may end a rule: the user's own words, unquoted, no questions and no hearsay. Kept for the newest messages,
- * as a session asks twice: which rules a message ends, and which it contradicts.
+ * Returns the statements of a message that may end a rule: the user's own words, unquoted, no questions and no hearsay. Cached for the
+ * newest messages, because a session asks twice: which rules a message ends, and which it contradicts.
  */
 export const endingStatements: (message: string) => readonly Statement[] = createRecent(readStatements, 8)
 
@@ -56,15 +56,15 @@ function readStatements(message: string): readonly Statement[] {
   const spans = ownWords(message).flatMap((own) => sentencesIn(message, own))
   const texts = spans.map(({ start, end }) => message.slice(start, end).trim())
   const isAmong = texts.length > maxSentences
-  const isSound = (span: Span, text: string): boolean =>
+  const mayEndRules = (span: Span, text: string): boolean =>
     text.length <= maxSentence &&
     !/[?？؟]$/.test(text) &&
     !isWithin(span, quotations) &&
-    !passesOn.test(text) &&
-    !supposes.test(text)
+    !hearsay.test(text) &&
+    !supposition.test(text)
   const single = spans.flatMap((span, n): readonly (Statement & { readonly n: number })[] => {
     const text = texts[n] ?? ""
-    if (!isSound(span, text)) return []
+    if (!mayEndRules(span, text)) return []
     const others = texts.filter((_, at) => at !== n)
     const quotes = quotations.some((quoted) => isWithin(quoted, [span])) || readKeys(text).quotes
     return [
@@ -96,44 +96,44 @@ function readStatements(message: string): readonly Statement[] {
   return [...single, ...double]
 }
 
-/** Are all sentences of a statement the user's own, as far as what stands around them tells? */
+/** True if all sentences of a statement are the user's own, as far as their context tells. */
 export const isOwnStatement = (message: string, { spans }: Statement): boolean =>
   spans.every((span) => speakerScore(message, span) <= surelyPasted)
 
 const { said } = wordLists
-/** What is only imagined ends nothing. */
-const supposes = new RegExp(`^\\W*(?:and |but |now |just )?${anyOf(said.supposing)}(?![\\p{L}])`, "iu")
+/** Matches a supposition, which ends nothing. */
+const supposition = new RegExp(`^\\W*(?:and |but |now |just )?${anyOf(said.supposing)}(?![\\p{L}])`, "iu")
 const others = anyOf("he|she|they|it|\\p{Lu}\\p{L}+", `${anyOf(said.articles)}(?: [\\p{L}'’-]+){1,4}`)
-/** Somebody else is said to have said it. */
-export const passesOn = new RegExp(
+/** Matches what is attributed to somebody else. */
+export const hearsay = new RegExp(
   anyOf(`\\b${others} (?:just |also |now |has |have )?${anyOf(said.telling)}\\b`, "\\baccording to\\b"),
   "u",
 )
 
 /**
- * A statement ends a rule where both models together are sure, and neither is sure of the contrary. Of pairs that were left out of the
- * training by turns, 3 of 2,196 rules that stay are ended from here on, and 30 from 3 on.
+ * Minimum score at which a statement ends a rule: both models together are sure, and neither is sure of the contrary. Of pairs that were
+ * left out of the training by turns, 3 of 2,196 rules that stay are ended at this threshold, and 30 at a threshold of 3.
  */
 export const leastEnded = 5.5
-/** So much surer than of any other rule must they be. */
-const [leastAbout, leastEnd, clearly] = [-2, 1, 1]
+/** Minimum scores of the two models, and minimum distance to the score of any other rule. */
+const [minSubjectScore, minEndScore, minDistance] = [-2, 1, 1]
 /** What a statement is about counts half as much as what it says. */
 const weightOfSubject = 0.5
 
-/** Both scores as one; nothing where a statement cannot end the rule. */
+/** Combines both scores; undefined if a statement cannot end the rule. */
 export const weigh = (about: number, end: number, isAmong: boolean): number | undefined =>
-  isAmong || about < leastAbout || end < leastEnd ? undefined : end + weightOfSubject * about
+  isAmong || about < minSubjectScore || end < minEndScore ? undefined : end + weightOfSubject * about
 
 /**
- * The rules that a user's message ends in so many words: "the cap is 800 now", "Maria left, Jörg approves from now on", "no need to ask me
- * before a merge any more". The statement is the user's own and about the rule. If two rules could be meant, none is.
+ * Returns the rules that a user's message ends: "the cap is 800 now", "Maria left, Jörg approves from now on", "no need to ask me before a
+ * merge any more". The statement is the user's own and about the rule. If two rules could be meant, none is returned.
  */
 export const readReplacements = <Rule extends Pin>(
   message: string,
   pins: readonly Rule[],
 ): readonly Replacement<Rule>[] => runSteps(replacementSteps(message, pins))
 
-/** The same, a statement at a time. */
+/** Same, with one statement in each step. */
 export function* replacementSteps<Rule extends Pin>(
   message: string,
   pins: readonly Rule[],
@@ -151,7 +151,7 @@ export function* replacementSteps<Rule extends Pin>(
   return [...found.values()]
 }
 
-/** Computes something of a rule and a statement once for as long as the statement lives. */
+/** Caches a value computed from a rule and a statement for as long as the statement lives. */
 function oncePerPair<Value>(compute: (rule: string, statement: Statement) => Value) {
   const valuesOf = createPerObject((_: Statement) => new Map<string, { readonly value: Value }>())
   return (rule: string, statement: Statement): Value => {
@@ -164,19 +164,19 @@ function oncePerPair<Value>(compute: (rule: string, statement: Statement) => Val
   }
 }
 
-/** What both models say; the second is asked only where the first leaves it open. */
+/** Returns the score of both models, or undefined in a message of more than two sentences. */
 const modelScore = (rule: string, statement: Statement): number | undefined =>
-  statement.isAmong ? undefined : likeness(rule, statement)
+  statement.isAmong ? undefined : pairScore(rule, statement)
 
-/** The same wherever the statement stands in its message. */
-const likeness = oncePerPair((rule, { text, others }): number | undefined => {
+/** Same for messages of any length. The second model is run only if the first leaves it open. */
+const pairScore = oncePerPair((rule, { text, others }): number | undefined => {
   const about = subjectScore(rule, text, others)
-  return about < leastAbout ? undefined : weigh(about, endScore(rule, text, others), false)
+  return about < minSubjectScore ? undefined : weigh(about, endScore(rule, text, others), false)
 })
 
 /**
- * What a message says of a rule that leaves it, and yet something else of the same thing: another amount without a word that it is so now,
- * or what may mean two rules. Both stay, and cannot be kept together. `ended` are the rules that the message ends.
+ * Returns the statements of a message that contradict a rule without ending it: another amount without a word that it is a change, or what
+ * may mean two rules. Both stay, and cannot both be followed. `ended` are the spans of the message that end a rule.
  */
 export function* contradictionSteps(
   message: string,
@@ -188,30 +188,30 @@ export function* contradictionSteps(
   for (const statement of endingStatements(message)) {
     yield
     if ([...ended, ...found].some((one) => overlaps(one, statement))) continue
-    const isMeant = ({ text }: Pin): boolean => mayEnd(text, statement) && isAtOdds(text, statement)
+    const isMeant = ({ text }: Pin): boolean => mayEnd(text, statement) && contradicts(text, statement)
     if (pins.some(isMeant) && isOwnStatement(message, statement)) found.push(statement)
   }
   return found
 }
 
 /**
- * Does a statement say something else than a rule, though not surely enough to end it? Of 2,508 labelled pairs in which the rule stays, four
- * are noted from here on, and of 1,434 in which it ends half.
+ * True if a statement says something else than a rule, sure enough to be noted. Of 2,508 labelled pairs in which the rule stays, four are
+ * noted at this threshold, and of 1,434 in which it ends half.
  */
-const isAtOdds = (rule: string, statement: Statement): boolean =>
-  (likeness(rule, statement) ?? 0) >= leastNoted ||
+const contradicts = (rule: string, statement: Statement): boolean =>
+  (pairScore(rule, statement) ?? 0) >= minNotedScore ||
   (!statement.isAmong && (statedChange(rule, statement.text) !== undefined || endsPart(rule, statement)))
-const leastNoted = 3
+const minNotedScore = 3
 
 const overlaps = (one: Span, other: Span): boolean => one.start < other.end && other.start < one.end
 
-/** How sure it is that a statement ends a rule, if that may be at all. */
+/** Returns how sure it is that a statement ends a rule, or undefined if it cannot. */
 function scoreOf(rule: string, statement: Statement): number | undefined {
   const { text } = statement
   const score = modelScore(rule, statement)
   if (endsPlainly(rule, text) || stopsThere(rule, text) || replacesName(rule, text) === "explicit")
-    return Math.max(score ?? 0, leastEnded + clearly)
-  // A bound that no word of the rule names: any other rule that is meant comes first.
+    return Math.max(score ?? 0, leastEnded + minDistance)
+  // The rule need not have a word of the statement, so any other rule that is meant comes first.
   const movesBound = movesLimit(rule, text) && !countsOther(rule, text)
   return movesBound || changesBound(rule, text) === "explicit" ? Math.max(score ?? 0, leastEnded) : score
 }
@@ -221,7 +221,7 @@ function ruleEnded<Rule extends Pin>(
   pins: readonly Rule[],
 ): { readonly pin: Rule; readonly score: number } | undefined {
   let [best, next]: readonly ({ readonly pin: Rule; readonly score: number } | undefined)[] = []
-  // Most statements have something in common with none of the rules, and are read no further.
+  // Most statements have nothing in common with any rule, and are read no further.
   const related = pins.filter(({ text }) => isRelated(text, statement))
   if (related.length === 0 || !mayEndAny(statement)) return undefined
   for (const pin of related) {
@@ -233,17 +233,20 @@ function ruleEnded<Rule extends Pin>(
     else if (next === undefined || scored.score > next.score) next = scored
   }
   if (best === undefined || best.score < leastEnded || isOfPart(best.pin.text, statement)) return undefined
-  return next !== undefined && best.score - next.score < clearly ? undefined : best
+  return next !== undefined && best.score - next.score < minDistance ? undefined : best
 }
 
-/** "Always copy Ann in, and never send anything that I have not seen": who takes back the one leaves the other. */
-const joint = new RegExp(
+/**
+ * Matches where a rule has another part: "Always copy Ann in, and never send anything that I have not seen". Ending one part leaves the
+ * other.
+ */
+const partBoundary = new RegExp(
   `(?:[.;!]|,?\\s+${anyOf(wordLists.said.joining)})\\s+(?=${anyOf(wordLists.said.laying)}(?![\\p{L}]))`,
   "iu",
 )
-/** What a statement is about of a rule of several parts, where that is not all of it. */
+/** Returns the parts of a rule that a statement is about, if those are not all of it. */
 function partsMeant(rule: string, { sentences }: Statement): readonly string[] {
-  const parts = rule.split(joint).filter((part) => readKeys(part).keys.size > 0)
+  const parts = rule.split(partBoundary).filter((part) => readKeys(part).keys.size > 0)
   const meant = parts.filter((part) => sentences.some((one) => mayWithdraw(part, one)))
   return meant.length < parts.length ? meant : []
 }
@@ -251,7 +254,10 @@ const isOfPart = (rule: string, statement: Statement): boolean => partsMeant(rul
 const endsPart = (rule: string, statement: Statement): boolean =>
   partsMeant(rule, statement).some((part) => (scoreOf(part, statement) ?? 0) >= leastEnded)
 
-/** Might a statement end a rule? It has something in common with it, is meant for good, and speaks neither of another thing of that kind nor of another act. */
+/**
+ * True if a statement may end a rule: it has something in common with it, is meant for good, and is not about another thing of the same
+ * kind or another act.
+ */
 export const mayEnd = (rule: string, statement: Statement): boolean =>
   isRelated(rule, statement) && mayEndAny(statement) && mayEndRule(rule, statement)
 
@@ -260,7 +266,7 @@ const isRelated = oncePerPair(
     sentences.some((one) => mayWithdraw(rule, one)) || statedChange(rule, text) !== undefined,
 )
 
-/** Is a statement meant for good, and no command alone? */
+/** True if a statement is meant for good and is not only a command. */
 function mayEndAny({ text }: Statement): boolean {
   const { allRoles } = readRoles(text)
   return !((allRoles.has("once") || allRoles.has("today")) && !allRoles.has("hence")) && !onlyCommands(text)
@@ -269,16 +275,14 @@ function mayEndAny({ text }: Statement): boolean {
 const mayEndRule = oncePerPair((rule, { text, quotes }): boolean => {
   if (namesAnother(rule, text) && !namesLater(rule, text)) return false
   if (endsAnother(rule, text)) return false
-  // What is quoted counts only beside a rule that quotes something itself.
+  // A quotation counts only beside a rule that has one itself.
   if (quotes && !readKeys(rule).quotes) return false
   const [before, after] = [plain(rule), plain(text)]
-  return (
-    !after.includes(before.replace(/[.!]$/, "")) && !speaksOfAnotherAct(before, after) && !tellsApart(before, after)
-  )
+  return !after.includes(before.replace(/[.!]$/, "")) && !isAboutAnotherAct(before, after) && !tellsApart(before, after)
 })
 
-/** "Confirm before cancelling a booking" and "no need to confirm before making one": what has to be asked before is another act. */
-function speaksOfAnotherAct(rule: string, seen: string): boolean {
+/** True if the confirmation is about another act: "Confirm before cancelling a booking" and "no need to confirm before making one". */
+function isAboutAnotherAct(rule: string, seen: string): boolean {
   const [act, other] = [askedBefore.exec(rule)?.[1], askedBefore.exec(seen)?.[1]]
   if (act === undefined || other === undefined || act.slice(0, actStem) === other.slice(0, actStem)) return false
   const meaning = topicOf(act)

@@ -5,7 +5,7 @@ import { anyOf } from "../language/word-lists.ts"
 import { createRecent } from "../message/recall.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Pin } from "./pin.ts"
-import { passesOn } from "./read-replacements.ts"
+import { hearsay } from "./read-replacements.ts"
 import { plain, sortedValues, topicOf, topicWords, valuesOf } from "./rule-topic.ts"
 import { speakerScore, surelyPasted } from "./who-speaks.ts"
 import wordLists from "./withdrawal-words.json" with { type: "json" }
@@ -15,27 +15,27 @@ type Withdrawal = {
   /** The sentence, verbatim. */
   readonly text: string
   readonly topic: readonly string[]
-  /** It only allows again what was forbidden, and speaks of no rule. */
+  /** True if it only allows again what was forbidden, and mentions no rule. */
   readonly lifts: boolean
-  /** It speaks of all that was said about the matter, not of one rule. */
+  /** True if it is about all that was said on the subject, not about one rule. */
   readonly all: boolean
 }
 
-/** Who takes a rule back says so in a few words. */
+/** Maximum length of a message, and of a sentence, that takes a rule back: people do that in a few words. */
 const maxMessage = 1500
 const maxSentence = 200
 
 const { said } = wordLists
 
 /** A text without any of these words takes nothing back. */
-const sign = new RegExp(anyOf(said.signs), "i")
+const withdrawalWords = new RegExp(anyOf(said.signs), "i")
 
 const lead = `^${anyOf(said.leads)}?[, ]*`
 const undo = anyOf(said.undoing)
 const rule = anyOf(said.ruleNouns)
 
-/** `all` of what was said about a matter. */
-const ofAll: readonly RegExp[] = [
+/** Patterns that take back all that was said about a subject. */
+const allPatterns: readonly RegExp[] = [
   new RegExp(
     `${lead}${undo},? (?:about )?${anyOf(said.all)}\\b,?(?<said>.{0,60}?)\\b${anyOf(said.about)}\\b(?<topic>[^,]+)`,
   ),
@@ -46,16 +46,16 @@ const ofAll: readonly RegExp[] = [
     `${lead}(?:i take (?:that|it|this) back|i take back what i said),? (?:about|on|regarding)\\b(?<topic>[^,]+)`,
   ),
 ]
-/** One rule, by its name. */
-const ofOne: readonly RegExp[] = [
+/** Patterns that take back one rule by its name. */
+const onePatterns: readonly RegExp[] = [
   new RegExp(
     `${lead}${undo} (?:about )?(?:the|that|my|this|our|all|die|meine|la|ma|mi|a)\\b(?<topic>[^,;]*\\b${rule}\\b[^,;]*)`,
   ),
   new RegExp(`${lead}(?:the|that|my|our|die|la|le)\\b(?<topic>.*\\b${rule}\\b.*?)\\b${anyOf(said.isOver)}`),
   /^(?:请|那就|好的?[,，]?)?(?:忘掉|忘了|忽略|取消|废除|作废)(?<topic>.*(?:规定|规则|要求|我说|说过|限制).*)$/,
 ]
-/** What was forbidden is allowed again. */
-const again: readonly RegExp[] = [
+/** Patterns that allow again what was forbidden. */
+const allowPatterns: readonly RegExp[] = [
   new RegExp(
     `${lead}(?:you|we|agents?) (?:can|may|are (?:allowed|free) to)\\b(?<topic>[^,]{2,80}?)\\b(?:again|now|after all)\\b[.!]*$`,
   ),
@@ -74,21 +74,20 @@ const again: readonly RegExp[] = [
   /^(?:现在|那)?(?:又)?可以(?:再|重新|又)(?<topic>.{1,40}?)了?[。!]*$/,
 ]
 
-/** Words that say that something was said, and not what about. */
-const telling = wordSet(...said.tellingWords)
+/** Words that say that something was said, not what about. */
+const sayingWords = wordSet(...said.tellingWords)
 
-const wideTelling = /我?(?:之前|刚才)?说过?的?|那[条个]|的?(?:规定|规则|要求|限制)/g
+const wideSayingWords = /我?(?:之前|刚才)?说过?的?|那[条个]|的?(?:规定|规则|要求|限制)/g
 
-/** What a user's message takes back, in the user's own words: "forget what I said about tabs", "you can push to main again". */
+/** Returns what a user's message takes back in the user's own words: "forget what I said about tabs", "you can push to main again". */
 export function readWithdrawals(message: string): readonly Withdrawal[] {
-  if (message.length > maxMessage || !sign.test(message)) return []
+  if (message.length > maxMessage || !withdrawalWords.test(message)) return []
   const quotations = quotationsIn(message)
   return ownWords(message)
     .flatMap((own) => sentencesIn(message, own))
     .flatMap((span): readonly Withdrawal[] => {
       const text = message.slice(span.start, span.end)
-      if (text.length > maxSentence || text.endsWith("?") || isWithin(span, quotations) || passesOn.test(text))
-        return []
+      if (text.length > maxSentence || text.endsWith("?") || isWithin(span, quotations) || hearsay.test(text)) return []
       if (speakerScore(message, span) > surelyPasted) return []
       return [text, ...text.split(/(?<=[,;]) /).slice(1)].map(withdrawalIn).find((found) => found.length > 0) ?? []
     })
@@ -97,9 +96,9 @@ export function readWithdrawals(message: string): readonly Withdrawal[] {
 function withdrawalIn(text: string): readonly Withdrawal[] {
   const seen = normalize(text).text.replace(/\s+/g, " ").trim()
   const sorts = [
-    { patterns: ofAll, lifts: false, all: true },
-    { patterns: ofOne, lifts: false, all: false },
-    { patterns: again, lifts: true, all: false },
+    { patterns: allPatterns, lifts: false, all: true },
+    { patterns: onePatterns, lifts: false, all: false },
+    { patterns: allowPatterns, lifts: true, all: false },
   ]
   for (const { patterns, lifts, all } of sorts)
     for (const pattern of patterns) {
@@ -107,17 +106,17 @@ function withdrawalIn(text: string): readonly Withdrawal[] {
       const groups = found?.groups
       if (groups === undefined) continue
       if (lifts && /\b(?:this|that|these|those|it|them)\b/.test(found?.[0] ?? "")) return []
-      const about = (groups.topic ?? groups.other ?? "").replace(wideTelling, " ")
-      const topic = topicOf(about).filter((word) => !telling.has(word))
+      const about = (groups.topic ?? groups.other ?? "").replace(wideSayingWords, " ")
+      const topic = topicOf(about).filter((word) => !sayingWords.has(word))
       return topic.length === 0 && (lifts || sortedValues(plain(about)).size === 0) ? [] : [{ text, topic, lifts, all }]
     }
   return []
 }
 
-/** What is allowed again may leave so many words of the rule unsaid. */
-const maxUnsaid = 2
+/** Maximum number of topics of a rule that are not named where it is allowed again. */
+const maxUnnamed = 2
 
-/** The rules that a withdrawal means: all words of it are about them. In doubt none. */
+/** Returns the rules that a withdrawal means: all of its topics are among theirs. In doubt none. */
 export function withdrawnBy<Rule extends Pin>(
   { text, topic, lifts, all }: Withdrawal,
   pins: readonly Rule[],
@@ -130,9 +129,9 @@ export function withdrawnBy<Rule extends Pin>(
       (!lifts && namesOtherValue(text, pin.text))
     )
       return false
-    return !lifts || (about.length - topic.length <= maxUnsaid && (forbids(pin) || otherLanguage(text, pin.text)))
+    return !lifts || (about.length - topic.length <= maxUnnamed && (forbids(pin) || otherLanguage(text, pin.text)))
   })
-  // One that is known by a value alone, as "the Friday rule", must be the only one with it.
+  // A rule that is identified by a value alone, as "the Friday rule", must be the only one with that value.
   if (topic.length === 0) return meant.length === 1 ? meant : []
   return all ? meant : meant.slice(-1)
 }
@@ -145,16 +144,16 @@ function otherLanguage(text: string, rule: string): boolean {
   return one !== undefined && two !== undefined && !one.some((name) => two.includes(name))
 }
 
-/** Do two texts have a word of their subject in common as it stands, beside words that mean the same? */
+/** True if two texts share a word of their subject literally, not only words that mean the same. */
 function sharesWord(one: string, two: string): boolean {
   const [words, others] = [wordsOf(one), wordsOf(two)]
   return [...words].some((word) => word !== "not" && others.has(word))
 }
 
-/** The words of a text that tell what it is about, and those that only mean a number. */
+/** Cached words of a text that tell what it is about, numbers included. */
 const wordsOf = createRecent((text): ReadonlySet<string> => topicWords(normalize(text).text), 2000)
 
-/** Does a text name values of a sort that a rule has too, and not one of the rule's? Then it is about another rule. */
+/** True if a text names values of a kind, currencies aside, and none of them is in the rule: then it is about another rule. */
 function namesOtherValue(text: string, rule: string): boolean {
   const [said, own] = [sortedValues(plain(text)), sortedValues(plain(rule))]
   return [...said].some(([sort, values]) => {
@@ -163,22 +162,22 @@ function namesOtherValue(text: string, rule: string): boolean {
   })
 }
 
-/** What a user asks for at the head of a message: a rule to pin, or a pin to take away. `rest` is what stands behind it, verbatim. */
+/** What a user asks for at the start of a message: to pin a rule, or to remove one. `rest` is the text after it, verbatim. */
 type PinCommand =
   | { readonly type: "pin"; readonly text: string; readonly rest: string }
   | { readonly type: "unpin" /** The id of a rule, or words of it. */; readonly id: string; readonly rest: string }
 
 const command = /^\s*\/(pin|unpin)(?=\s)[^\S\n\r]*/i
 const lineEnd = /\r\n|[\n\r]/g
-/** A rule is named by its id, or by words of it. */
+/** Maximum length of the id or the words that name a rule. */
 const maxName = 300
 
-/** A pin is a rule, not a page; a longer text is a message like any other. */
+/** Maximum length of a rule to pin; a longer text is a message like any other. */
 const maxPin = 4000
 
 /**
- * The command that a message begins with, if it does: `/pin` with the rule behind it on its line, or alone on its line with the rule on the
- * next ones up to a blank one; `/unpin` with an id or words of the rule. Anywhere else, behind a quotation mark or in code, it is text.
+ * Returns the command that a message starts with, if any: `/pin` with the rule after it on its line, or alone on its line with the rule on
+ * the next lines up to a blank one; `/unpin` with an id or words of the rule. Anywhere else, after a quotation mark or in code, it is text.
  */
 export function readPinCommand(message: string): PinCommand | undefined {
   const [head = "", name = ""] = command.exec(message) ?? []
@@ -197,7 +196,7 @@ export function readPinCommand(message: string): PinCommand | undefined {
 const pinOf = (text: string, rest: string): PinCommand | undefined =>
   text === "" || text.length > maxPin || !/[\p{L}\p{N}]/u.test(text) ? undefined : { type: "pin", text, rest }
 
-/** The rule that is meant by its id or by words of it. In doubt none. */
+/** Returns the rule that an id or words of it name; undefined in doubt. */
 export function ruleNamed<Rule extends Pick<Pin, "id" | "text">>(
   name: string,
   pins: readonly Rule[],
@@ -206,7 +205,7 @@ export function ruleNamed<Rule extends Pick<Pin, "id" | "text">>(
   return others.length === 0 ? only : undefined
 }
 
-/** The rules that may be meant by an id or by words: those that have them as they stand, or else all that they are about. */
+/** Returns the rules that an id or words may name: those that contain the words literally, or else those about all of them. */
 export function rulesNamed<Rule extends Pick<Pin, "id" | "text">>(
   name: string,
   pins: readonly Rule[],
@@ -216,11 +215,11 @@ export function rulesNamed<Rule extends Pick<Pin, "id" | "text">>(
   const fold = (text: string): string => normalize(text).text.replace(/\s+/g, " ").trim()
   const literal = pins.filter(({ text }) => fold(text).includes(fold(name)))
   if (literal.length > 0) return literal
-  const topic = topicOf(name).filter((word) => !telling.has(word))
+  const topic = topicOf(name).filter((word) => !sayingWords.has(word))
   return pins.filter(({ text }) => topic.length > 0 && topic.every((word) => topicOf(text).includes(word)))
 }
 
-/** Where the line at a place ends, and where the next one starts. */
+/** Returns where the line at an offset ends, and where the next one starts. */
 function lineFrom(text: string, start: number): { readonly end: number; readonly next: number } {
   lineEnd.lastIndex = start
   const found = lineEnd.exec(text)
@@ -229,7 +228,7 @@ function lineFrom(text: string, start: number): { readonly end: number; readonly
     : { end: found.index, next: found.index + found[0].length }
 }
 
-/** Where the lines from a place on come to a blank one. */
+/** Returns where the lines from an offset on end before a blank line, and where the text after that starts. */
 function paragraphFrom(text: string, start: number): { readonly end: number; readonly next: number } {
   let end = start
   for (let at = start; at < text.length; ) {

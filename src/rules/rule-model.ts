@@ -4,46 +4,49 @@ import { hasAny, hashFactor, hashStart, lengthBits, lengthMask, wordField, wordF
 import { type ClassSet, classNames, classSet, sharesClass } from "./word-table.ts"
 
 /**
- * What the model reads of a sentence, as numbers of features. The file is long because the features are one table: the training and the
- * finder have to number them alike, and all of them are made in one set of arrays.
+ * Turns a sentence into numbered features for the linear model of rules. The file is long because the features are one table: the training
+ * and the finder have to number them alike, and all of them are written into one set of shared arrays.
  */
 
-/** A sentence of a speaker as the model reads it, with what stands around it. */
+/** A sentence as the model sees it, with its context in the text. */
 export type StatementView = {
-  /** Folded, in lower case, with code, links, quotations and numbers put aside. */
+  /** The sentence itself: folded, in lower case, with code, links, quotations and numbers masked. */
   readonly own: Reading
-  /** The line or heading that it stands under. */
+  /** The heading, or the line with a colon, that it stands under. */
   readonly over: Reading
-  /** The sentence before it in the same breath, and the one behind it. */
+  /** The sentence before it, in its block or the previous one, and the sentence after it in its block. */
   readonly before: Reading
   readonly after: Reading
   readonly isItem: boolean
-  /** It opens or closes what the speaker says; the only sentence does both. */
+  /** Whether it is the first or the last sentence that is read; the only sentence is both. */
   readonly isFirst: boolean
   readonly isLast: boolean
-  /** Sentences of what the speaker says, and how many of them are items of lists; none on a page. */
+  /** Number of sentences read of the user's message, and how many of them are list items; 0 in a file of instructions. */
   readonly crowd: number
   readonly items: number
-  /** How the speaker starts, if not with this sentence. */
+  /** The first sentence of the user's message, unless it is this one; empty in a file of instructions. */
   readonly gist: Reading
 }
 
-/** Features of one sentence: their places in the table of weights. */
+/** Features of one sentence, as indexes into the table of weights. */
 type Features = {
   readonly ids: Uint32Array
-  /** What each feature is of, as the training weighs words and classes differently. */
+  /** Group of each feature, because the training weighs words and classes differently. */
   readonly sorts: Uint8Array
   readonly length: number
 }
 
-/** Places in the table of weights, a power of two. */
+/** Number of entries in the table of weights, a power of two. */
 export const tableSize: number = 1 << 18
 const mask = tableSize - 1
 
-/** Features of one sentence; what is longer is no sentence. */
+/** Maximum number of features of one sentence; the rest is dropped. */
 const maxFeatures = 2048
 
-/** Every number is cut to 32 bits before it is added: whole numbers are added in one step, all others are converted first. */
+/**
+ * Combines two hashes. Every operand is cut to 32 bits before it is added: integers are added in one step, all other numbers are converted
+ * first.
+ */
 const mix = (one: number, two: number): number => {
   const sum = (((two | 0) + spread) | 0) + (((one << 6) + (one >>> 2)) | 0)
   const mixed = Math.imul(one ^ sum, 0x85ebca6b)
@@ -84,25 +87,25 @@ const tag = {
   norm: 31,
 } as const
 
-/** What a set of features is made in: one for all sentences, as they are read one after another. */
+/** Buffers reused for every sentence. */
 const ids = new Uint32Array(maxFeatures)
 const sorts = new Uint8Array(maxFeatures)
 let length = 0
 
 /**
- * The features that the sentence has already, found by their last bits. Above the bits of a feature stands the number of its sentence, so
- * that nothing has to be cleared before the next one.
+ * Hash set of the features of the current sentence, indexed by their low bits. Each entry holds the number of its sentence above the bits
+ * of the feature, so that nothing has to be cleared between sentences.
  */
-const taken = new Int32Array(2 * maxFeatures)
-const takenMask = taken.length - 1
+const seenFeatures = new Int32Array(2 * maxFeatures)
+const seenMask = seenFeatures.length - 1
 const sentenceStep = tableSize
 let sentence = 0
 
-/** The next sentence: no feature is taken. */
+/** Starts a new sentence without features. */
 function nextSentence(): void {
   sentence = (sentence + sentenceStep) | 0
   if (sentence === 0) {
-    taken.fill(0)
+    seenFeatures.fill(0)
     sentence = sentenceStep
   }
   length = 0
@@ -111,21 +114,21 @@ function nextSentence(): void {
 
 function add(kind: number, value: number): void {
   const id = mix(Math.imul(kind | 0, 0x27d4eb2f), value) & mask
-  const own = sentence | id
-  let place = id & takenMask
+  const key = sentence | id
+  let slot = id & seenMask
   for (;;) {
-    const there = taken[place] ?? 0
-    if (there === own) return
-    if ((there & ~mask) !== sentence) break
-    place = (place + 1) & takenMask
+    const entry = seenFeatures[slot] ?? 0
+    if (entry === key) return
+    if ((entry & ~mask) !== sentence) break
+    slot = (slot + 1) & seenMask
   }
   if (length >= maxFeatures) return
-  taken[place] = own
+  seenFeatures[slot] = key
   sorts[length] = kind & 31
   ids[length++] = id
 }
 
-/** What a sentence says of itself, as numbers. The array is used again for the next sentence. */
+/** Returns the features of a sentence. The arrays are reused for the next sentence. */
 export function featuresOf(view: StatementView): Features {
   nextSentence()
   const reading = view.own
@@ -145,7 +148,7 @@ export function featuresOf(view: StatementView): Features {
 
 const flagsAt = (words: Int32Array, at: number): number => words[at + wordField.flags] ?? 0
 const hashAt = (words: Int32Array, at: number): number => words[at + wordField.hash] ?? 0
-/** Where the classes of a word start in `lists`, and where they end. */
+/** Start and end of the classes of a word in `lists`. */
 const listStart = (words: Int32Array, at: number): number => (words[at + wordField.list] ?? 0) >> lengthBits
 const listEnd = (words: Int32Array, at: number): number => {
   const list = words[at + wordField.list] ?? 0
@@ -153,7 +156,7 @@ const listEnd = (words: Int32Array, at: number): number => {
 }
 const isClassless = (words: Int32Array, at: number): boolean => ((words[at + wordField.list] ?? 0) & lengthMask) === 0
 
-/** The classes of the words in their order: the class, whether its word opens a clause, and whether other words stand before it. */
+/** The classes of the words in text order, each with two flags: its word opens a clause, and the word before it has no class. */
 const maxKinds = 4096
 const kinds = new Uint16Array(maxKinds)
 const [opening, behindGap, kindBits] = [1, 2, 2]
@@ -205,7 +208,7 @@ function wordFeatures(reading: Reading): void {
   }
 }
 
-/** Each word with the classes of its neighbours: a pair is learnt of sooner than the two words. */
+/** Adds each word paired with the classes of its neighbours: such pairs are learnt from fewer examples than pairs of words. */
 function wordKindFeatures(reading: Reading): void {
   const { words, lists, first } = reading
   for (let one = first, two = one + wordLength, end = reading.end; two < end; one = two, two += wordLength) {
@@ -217,14 +220,14 @@ function wordKindFeatures(reading: Reading): void {
   }
 }
 
-/** The hash of a stretch of a text. */
+/** Returns the hash of a part of a text. */
 function hashIn(text: string, start: number, end: number): number {
   let hash = hashStart
   for (let at = start; at < end; at++) hash = Math.imul(hash ^ text.charCodeAt(at), hashFactor)
   return hash
 }
 
-/** Signs, pairs and triples of them. */
+/** Adds the characters of a run without blanks: each one, and pairs and triples of them. */
 function wideFeatures(text: string, start: number, end: number): void {
   for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at)
@@ -251,7 +254,7 @@ function kindFeatures({ classes }: Reading): void {
       if (at + 2 < kindCount) add(tag.kindTriple, pair * 64 + classAt(at + 2))
     }
     if (opens && ((kinds[at] ?? 0) & behindGap) !== 0) add(tag.clause + 32, of)
-    // A class that stood before has its pairs already.
+    // The pairs of a class that occurred before are added already.
     const bit = 1 << (of & 31)
     if (((of < 32 ? low : high) & bit) !== 0) continue
     if (of < 32) low |= bit
@@ -263,10 +266,10 @@ function kindFeatures({ classes }: Reading): void {
   }
 }
 
-/** Classes of a stretch of words, each once and in their order. */
+/** Buffer for the distinct classes of a range of words, in text order. */
 const found = new Uint8Array(classNames.length)
 
-/** Fills `found` with the classes of the words between two places, and returns how many there are. */
+/** Fills `found` with the classes of the words from `start` to `end` and returns how many there are. */
 function findClasses({ words, lists }: Reading, start: number, end: number): number {
   let low = 0
   let high = 0
@@ -283,21 +286,21 @@ function findClasses({ words, lists }: Reading, start: number, end: number): num
   return count
 }
 
-/** Has any of the words between two places a class of a set? */
+/** True if a word from `start` to `end` has a class of the set. */
 function someHave(words: Int32Array, start: number, end: number, { low, high }: ClassSet): boolean {
   for (let at = start; at < end; at += wordLength)
     if ((((words[at + wordField.low] ?? 0) & low) | ((words[at + wordField.high] ?? 0) & high)) !== 0) return true
   return false
 }
 
-/** Words with which a sentence announces that a rule comes, and those with which the rest of it binds. */
+/** Classes of words that announce a rule before a colon, and classes that make the rest binding. */
 const announcing = classSet("rule stress remember lasting scope always must")
 const binding = classSet("never always must dont forbid only limit every ask not lasting")
 
-/** Words of a lead: what is longer is a sentence of its own. */
+/** Maximum number of words of a lead; a longer one is a sentence of its own. */
 const maxLead = 18
 
-/** What stands before a colon or a dash, and what behind. */
+/** Adds features for the lead before a colon or a dash, and for what follows it. */
 function leadFeatures(reading: Reading): void {
   const { words, first } = reading
   const end = reading.end
@@ -314,7 +317,10 @@ function leadFeatures(reading: Reading): void {
   for (let n = 0; n < behind; n++) add(tag.lead, 128 + (found[n] ?? 0) + (isAnnounced ? 128 : 0))
 }
 
-/** Does a clause bind, or start as a command behind another one? And how does a sentence end that has no blanks? */
+/**
+ * Adds features for each clause that binds, or that is a command after the first clause, and for the last characters of a script without
+ * blanks.
+ */
 function clauseFeatures(reading: Reading): void {
   const { words, first, text } = reading
   const end = reading.end
@@ -334,7 +340,7 @@ function clauseFeatures(reading: Reading): void {
   for (let length = 1; length <= 4; length++) add(tag.ending, hashIn(text, Math.max(start, behind - length), behind))
 }
 
-/** A clause that binds: where it stands, how it starts, and which classes it has together. */
+/** Adds features for a clause with a binding word: its position, its first words and its pairs of classes. */
 function normFeatures(reading: Reading, start: number, end: number): void {
   const { words } = reading
   if (!someHave(words, start, end, norms)) return
@@ -343,19 +349,21 @@ function normFeatures(reading: Reading, start: number, end: number): void {
   add(tag.norm + 64, mix(hashAt(words, start), hashAt(words, start + wordLength)))
   const count = findClasses(reading, start, end)
   for (let n = 0; n < count; n++) {
-    const one = found[n] ?? 0
+    const classA = found[n] ?? 0
     for (let m = 0; m < count; m++) {
-      const other = found[m] ?? 0
-      if (one < other) add(tag.norm, 6000 + one * 64 + other)
+      const classB = found[m] ?? 0
+      if (classA < classB) add(tag.norm, 6000 + classA * 64 + classB)
     }
   }
 }
 const norms = classSet("never always must dont forbid only prefer ask lasting every general")
 
-/** Words of a last clause that is only put behind a sentence: "..., always", "..., that's not negotiable", "..., understood?" */
+/** Maximum number of words of a last clause that is only appended: "..., always", "..., that's not negotiable", "..., understood?" */
 const maxTail = 4
 
-/** How a sentence ends: with words of time or scope ("use metric everywhere"), or with a short clause that says how it is meant. */
+/**
+ * Adds features for the end of a sentence: words of time or scope ("use metric everywhere"), or a short clause that says how it is meant.
+ */
 function tailFeatures(reading: Reading): void {
   const { words, first, lists, marks } = reading
   let end = reading.end
@@ -379,10 +387,13 @@ function tailFeatures(reading: Reading): void {
 }
 const asking = textMark.asks | textMark.asksWide
 
-/** Words behind which stands what somebody does, and before which stands who does it. */
+/** Classes of modal words: the subject stands before them, the action after them. */
 const modal = classSet("must should may never always shall only dont not aux")
 
-/** Who or what a sentence binds: "the pump must" is built, "invoices must" and "you must" are done. */
+/**
+ * Adds features for the subject that a sentence binds: "the pump must" describes a product, "invoices must" and "you must" demand an
+ * action.
+ */
 function subjectFeatures(reading: Reading): void {
   if (!sharesClass(reading, modal)) return
   const { words, lists, first } = reading
@@ -398,7 +409,7 @@ function subjectFeatures(reading: Reading): void {
   }
 }
 
-const sorted = {
+const subjectClasses = {
   say: classSet("say"),
   you: classSet("you"),
   i: classSet("i"),
@@ -411,7 +422,7 @@ const sorted = {
   the: classSet("the"),
 } as const
 
-/** The sort of a subject by the words that it is made of. */
+/** Returns the kind of a subject as a number, by the classes of its words. */
 function subjectOf(words: Int32Array, start: number, end: number): number {
   if (start >= end) return 0
   let low = 0
@@ -421,17 +432,17 @@ function subjectOf(words: Int32Array, start: number, end: number): number {
     high |= words[at + wordField.high] ?? 0
   }
   const own = { low, high }
-  if (sharesClass(own, sorted.say)) return 1
-  if (sharesClass(own, sorted.you)) return 2
-  if (sharesClass(own, sorted.i)) return 3
-  if (sharesClass(own, sorted.we)) return 4
-  if (sharesClass(own, sorted.third)) return 5
-  if (sharesClass(own, sorted.built)) return 6
-  if (sharesClass(own, sorted.every)) return sharesClass(own, sorted.output) ? 7 : 8
-  if (sharesClass(own, sorted.output)) return 9
+  if (sharesClass(own, subjectClasses.say)) return 1
+  if (sharesClass(own, subjectClasses.you)) return 2
+  if (sharesClass(own, subjectClasses.i)) return 3
+  if (sharesClass(own, subjectClasses.we)) return 4
+  if (sharesClass(own, subjectClasses.third)) return 5
+  if (sharesClass(own, subjectClasses.built)) return 6
+  if (sharesClass(own, subjectClasses.every)) return sharesClass(own, subjectClasses.output) ? 7 : 8
+  if (sharesClass(own, subjectClasses.output)) return 9
   const last = end - wordLength
-  const many = hasAny(words, last, sorted.plural) || (flagsAt(words, last) & wordFlag.endsInS) !== 0
-  return hasAny(words, start, sorted.the) ? (many ? 10 : 11) : many ? 12 : 13
+  const many = hasAny(words, last, subjectClasses.plural) || (flagsAt(words, last) & wordFlag.endsInS) !== 0
+  return hasAny(words, start, subjectClasses.the) ? (many ? 10 : 11) : many ? 12 : 13
 }
 
 function aroundFeatures({ own, over, before, after, isItem }: StatementView): void {
@@ -439,15 +450,15 @@ function aroundFeatures({ own, over, before, after, isItem }: StatementView): vo
   if (after.text !== "") neighbourFeatures(after, tag.after, isItem)
   if (before.text === "") return
   neighbourFeatures(before, tag.before, isItem)
-  if (before.count > maxLead || !sharesClass(before, heralding) || saysItself(before)) return
+  if (before.count > maxLead || !sharesClass(before, announcingNext) || statesRuleItself(before)) return
   add(tag.lead, 400)
   for (let n = 0; n < own.classes.length; n++) add(tag.lead, 401 + (own.classes[n] ?? 0))
 }
 
-/** Words of a sentence that says that a rule comes in the next one, which is short. */
-const heralding = classSet("rule limit stress remember")
-/** What stands behind its colon is what such a sentence announces: nothing is left for the next one. */
-function saysItself(reading: Reading): boolean {
+/** Classes of words in a short sentence that announces a rule in the next one. */
+const announcingNext = classSet("rule limit stress remember")
+/** True if text follows the first colon: then the sentence states the rule itself, and announces none in the next one. */
+function statesRuleItself(reading: Reading): boolean {
   const { words, first } = reading
   const end = reading.end
   let at = first
@@ -455,7 +466,7 @@ function saysItself(reading: Reading): boolean {
   return at > first && at < end - wordLength
 }
 
-/** The words of the line above, its classes, and each of them with each of the sentence's own. */
+/** Adds features for the line above: its words, its classes, and each of its classes paired with each class of the sentence. */
 function overFeatures(over: Reading, own: Reading, isItem: boolean): void {
   for (let at = over.first, end = over.end; at < end; at += wordLength) add(tag.overOwn, hashAt(over.words, at))
   for (let at = 0; at < over.classes.length; at++) {
@@ -494,7 +505,10 @@ function shapeFeatures({ own, isItem, isFirst, isLast }: StatementView, order: n
   placeFeatures(own, (isFirst ? 2 : 0) + (isLast ? 1 : 0), size)
 }
 
-/** What a sentence does, by where it stands in the message: a bare command is a rule more often alone than behind a task. */
+/**
+ * Adds the position of a sentence in the message, paired with its classes and length: a bare command is a rule more often alone than after
+ * a task.
+ */
 function placeFeatures({ words, first, count, lists, classes }: Reading, place: number, size: number): void {
   add(tag.place, place)
   add(tag.place, 8 + size * 4 + place)
@@ -504,19 +518,19 @@ function placeFeatures({ words, first, count, lists, classes }: Reading, place: 
   for (let n = 0; n < classes.length; n++) add(tag.place, 1024 + (classes[n] ?? 0) * 4 + place)
 }
 
-/** The step of a count: 1, 2, 3 to 4, 5 to 8, 9 to 16, more. */
-const stepOf = (count: number): number => (count > 16 ? 5 : count > 8 ? 4 : count > 4 ? 3 : count > 2 ? 2 : count - 1)
+/** Maps a count to a bucket: 1, 2, 3 to 4, 5 to 8, 9 to 16, more. */
+const bucketOf = (count: number): number => (count > 16 ? 5 : count > 8 ? 4 : count > 4 ? 3 : count > 2 ? 2 : count - 1)
 
-/** How much is said beside a sentence: one among many, or in a list, is mostly part of a task. */
+/** Adds features for how much else the message says: one sentence among many, or in a list, is mostly part of a task. */
 function crowdFeatures({ own, crowd, items, gist, isItem }: StatementView, order = 4): void {
-  const step = stepOf(crowd)
+  const bucket = bucketOf(crowd)
   const list = items === 0 ? 0 : items < 4 ? 1 : items < 10 ? 2 : 3
-  add(tag.crowd, step)
+  add(tag.crowd, bucket)
   add(tag.crowd, 8 + list * 2 + Number(isItem))
-  add(tag.crowd, 16 + order * 6 + step)
-  for (let n = 0; n < own.classes.length; n++) add(tag.crowd, 64 + (own.classes[n] ?? 0) * 6 + step)
+  add(tag.crowd, 16 + order * 6 + bucket)
+  for (let n = 0; n < own.classes.length; n++) add(tag.crowd, 64 + (own.classes[n] ?? 0) * 6 + bucket)
   if (gist.text === "") return
-  const binds = sharesClass(own, bindingSet) ? 64 : 0
+  const binds = sharesClass(own, bindingClasses) ? 64 : 0
   for (let n = 0; n < gist.classes.length; n++) add(tag.gist, (gist.classes[n] ?? 0) + binds)
 }
-const bindingSet = classSet("never always must dont forbid only prefer ask lasting every general")
+const bindingClasses = classSet("never always must dont forbid only prefer ask lasting every general")

@@ -5,13 +5,13 @@ import { anyOf } from "../language/word-lists.ts"
 import { createRecent } from "../message/recall.ts"
 import lists from "./topic-words.json" with { type: "json" }
 
-/** Every statement that may change a rule is compared with every rule in force: readings of so many texts are kept. */
+/** Number of texts whose readings are cached: every statement that may change a rule is compared with every rule in force. */
 export const maxKept = 2000
 
-/** Words that say how strongly, how long, to whom or when a rule speaks, and not what about. */
+/** Words that tell how strongly, how long, to whom or when a rule applies, not what it is about. */
 const empty: ReadonlySet<string> = wordSet(...lists.empty)
 
-/** Words that mean one thing as far as rules go; the first of each row stands for it. */
+/** Words that mean the same in rules, mapped to the first word of their row. */
 const standsFor: ReadonlyMap<string, string> = new Map(
   lists.alike.flatMap((row) => {
     const [first = "", ...rest] = row.split(" ")
@@ -19,7 +19,7 @@ const standsFor: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** Chinese and Japanese words for the same. */
+/** Same for Chinese and Japanese. */
 const wideAlike: readonly (readonly [pattern: RegExp, word: string])[] = [
   [/花费|消费|支出|购买|采购|付款|花|买|金额/g, "spend"],
   [/报告|报表|周报|日报|报/g, "report"],
@@ -38,20 +38,20 @@ const wideAlike: readonly (readonly [pattern: RegExp, word: string])[] = [
 
 const wideEmpty = new RegExp(anyOf(lists.wideEmpty), "g")
 
-/** Does a word say how strongly, how long, to whom or when, and not what about? */
+/** True if a word tells how strongly, how long, to whom or when a rule applies, not what it is about. */
 export const isEmptyWord = (word: string): boolean => empty.has(word)
 
-/** A run of signs with blanks in the place of its words of grammar and modality. */
+/** Replaces the grammatical and modal words of a run without blanks by blanks. */
 export const withoutWideGrammar = (run: string): string => run.replace(wideEmpty, " ")
 
 const wide = /[\u3040-\u30ff\u3400-\u9fff]/
 
-/** Words named of one rule. */
+/** Maximum number of topics of one rule. */
 const maxTopics = 40
 
 const words = /[\p{L}][\p{L}'-]*/gu
 
-/** What a rule is about: its words without modality, values and grammar, folded, sorted, each once. */
+/** Returns what a rule is about: its words without modality, values and grammar, folded, sorted, each once. */
 export const topicOf = createRecent((text): readonly string[] => {
   const seen = normalizedText(withoutValues(text))
   const topics = new Set<string>()
@@ -64,12 +64,12 @@ export const topicOf = createRecent((text): readonly string[] => {
   return [...topics].sort()
 }, maxKept)
 
-/** The same for a text of ASCII, with the words that are kept found by their letters. */
+/** Same for an ASCII text; topics of words are cached. */
 function addTopics(topics: Set<string>, text: string): void {
   for (let at = 0; at < text.length && topics.size < maxTopics; ) {
     const start = at
     let hash = 0
-    for (let code = text.charCodeAt(at); isAsciiLetter(code) || (at > start && isWithin(code)); ) {
+    for (let code = text.charCodeAt(at); isAsciiLetter(code) || (at > start && isInnerMark(code)); ) {
       hash = Math.imul(hash ^ code, 0x01000193)
       code = text.charCodeAt(++at)
     }
@@ -77,28 +77,28 @@ function addTopics(topics: Set<string>, text: string): void {
     else for (const topic of keptTopics(text, start, at, hash)) topics.add(topic)
   }
 }
-const isWithin = (code: number): boolean => code === 0x27 || code === 0x2d
+const isInnerMark = (code: number): boolean => code === 0x27 || code === 0x2d
 
-/** Words that are kept, each at one place by its hash: more than the rules of many people have, in less than a megabyte. */
+/** Number of cached words, each in one slot by its hash: more than the rules of many people have, in less than a megabyte. */
 const maxWords = 8192
 const keptWords: string[] = []
 const topicsOfKept: (readonly string[])[] = []
 
-/** What the word is about that stands at a place of a text. */
+/** Returns the topics of the word at a position of a text. */
 function keptTopics(text: string, start: number, end: number, hash: number): readonly string[] {
   const place = (hash ^ (hash >>> 15)) & (maxWords - 1)
   const kept = keptWords[place]
   if (kept?.length === end - start && text.startsWith(kept, start)) return topicsOfKept[place] ?? []
   const word = text.slice(start, end)
-  const made = topicsOfWord(word)
-  if (word.length > maxKeptLength) return made
+  const topics = topicsOfWord(word)
+  if (word.length > maxKeptLength) return topics
   keptWords[place] = word
-  topicsOfKept[place] = made
-  return made
+  topicsOfKept[place] = topics
+  return topics
 }
 const maxKeptLength = 40
 
-/** What a word is about, if anything: "the no-meat rule" is about meat. */
+/** Returns the topics of a word, if it has any: "the no-meat rule" is about meat. */
 function topicsOfWord(word: string): readonly string[] {
   const bare = word.includes("'") ? word.replace(/'s$|n't$|'(?:ll|ve|re|d|m)$/, "").replace(/^'|'$/g, "") : word
   const parts = !bare.includes("-") || standsFor.has(bare) ? [bare] : bare.split("-")
@@ -112,7 +112,7 @@ function topicOfPart(word: string): string {
   return standsFor.get(bare) ?? bare
 }
 
-/** English endings off, where a word is left: "recipients", "pushing", "merged". Each is looked for only where its last letter is. */
+/** Removes English endings if a word remains: "recipients", "pushing", "merged". Each is tried only if the last letter fits. */
 function stem(word: string): string {
   if (/[^a-z'-]/.test(word) || word.length < 5) return word.endsWith("s") ? word.replace(/(?<=[a-z]{3})s$/, "") : word
   const single = word.endsWith("s")
@@ -139,7 +139,7 @@ function wideTopics(run: string): readonly string[] {
   return topics
 }
 
-/** Amounts, addresses, names of channels, code: what a later rule may change. See `valuesOf`. */
+/** Matches amounts, addresses, names of channels, code: what a later rule may change. See `valuesOf`. */
 const values = new RegExp(
   anyOf(
     '`[^`\\n]{1,200}`|"[^"\\n]{1,200}"|“[^”\\n]{1,200}”|\\bhttps?://\\S{1,300}',
@@ -150,12 +150,12 @@ const values = new RegExp(
   "giu",
 )
 
-/** No value is without one of these. */
+/** Every value has one of these. */
 const mayHaveValues = /[`"“@#\d]|:\/\/|day/i
 
 const withoutValues = (text: string): string => (mayHaveValues.test(text) ? text.replace(values, " ") : text)
 
-/** The values of a text by their sort, folded: an amount, a number, an address, a channel, a region, a language, a name in code. */
+/** Returns the values of a text by kind, folded: amounts, numbers, addresses, channels, regions, languages, names in code. */
 export function valuesOf(text: string): ReadonlyMap<string, readonly string[]> {
   const sorted = new Map<string, string[]>()
   const add = (sort: string, value: string): void => {
@@ -176,7 +176,7 @@ export function valuesOf(text: string): ReadonlyMap<string, readonly string[]> {
 const maxValues = 16
 const maxBefore = 40
 
-/** A number that tells one thing from another, "issue 12", and is no quantity that a later rule could change: a noun stands before it. */
+/** True if a number identifies a thing ("issue 12") and is no quantity that a later rule could change: a noun stands before it. */
 function isIdentifier(before: string): boolean {
   const word = /(?:^|[^\p{L}'])([\p{L}']+)[ #]*$/u.exec(before)?.[1]?.toLowerCase()
   return word !== undefined && !beforeQuantity.test(word)
@@ -184,7 +184,7 @@ function isIdentifier(before: string): boolean {
 
 const beforeQuantity = new RegExp(anyOf(`^${anyOf(lists.beforeQuantity)}$`, "[\\p{Script=Han}]"), "u")
 
-/** Words for numbers, units, currencies, days and languages: what a rule may name another of, by sort. */
+/** Patterns for numbers, units, currencies, days and languages: values of which a rule may name another, by kind. */
 const namedValues: readonly (readonly [sort: string, words: RegExp])[] = [
   [
     "number",
@@ -205,13 +205,13 @@ const namedValues: readonly (readonly [sort: string, words: RegExp])[] = [
   ["channel", /(?<![\w&])#[a-z][\w-]{1,40}/g],
 ]
 
-/** In lower case and without accents, with every sign that it has: an address keeps its "@". */
+/** Cached text in lower case and without accents, with all other characters: an address keeps its "@". */
 export const plain = createRecent(
   (text) => text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "").normalize("NFC"),
   maxKept,
 )
 
-/** The values of a plain text, by sort. */
+/** Cached values of a plain text, by kind. */
 export const sortedValues = createRecent((seen): ReadonlyMap<string, ReadonlySet<string>> => {
   const sorted = new Map<string, ReadonlySet<string>>()
   for (const [sort, pattern] of namedValues) {
@@ -221,19 +221,19 @@ export const sortedValues = createRecent((seen): ReadonlyMap<string, ReadonlySet
   return sorted
 }, maxKept)
 
-/** What somebody says is over: "no longer 4", "instead of French". */
+/** Matches what somebody says is over: "no longer 4", "instead of French". */
 const endedThing = new RegExp(
   `\\b${anyOf(lists.instead)}(?: (?:in|at|on|the|an|a|el|la|le|den|das|die))? ([\\p{L}\\p{N}#@$€.:_-]+)`,
   "gu",
 )
 
-/** The words of a plain text that somebody says are over. The rule that is meant has them. */
+/** Cached words of a plain text that somebody says are over. The rule that is meant contains them. */
 export const endedThings = createRecent(
   (seen): readonly string[] => [...seen.matchAll(endedThing)].map(([, word = ""]) => word.replace(/[.:-]+$/, "")),
   maxKept,
 )
 
-/** Does a text say that a value is over which a rule does not have? Then it is about another rule. */
+/** True if a text says that a value is over which a rule does not have: then it is about another rule. */
 export function endsAnother(rule: string, later: string): boolean {
   const seen = plain(later)
   const ended = endedThings(seen)
@@ -242,12 +242,12 @@ export function endsAnother(rule: string, later: string): boolean {
   const values = [...sortedValues(seen)]
   return ended.some((word) => {
     if (own.includes(word)) return false
-    // A number that is said to be over tells only beside the one that holds instead.
+    // A number that is said to be over counts only beside the one that applies instead.
     return values.some(([sort, some]) => some.has(word) && (sort !== "number" || some.size > 1))
   })
 }
 
-/** Does the later text name a thing of the same kind under another number or letter: "region 1" beside "region 0"? */
+/** True if the later text names a thing of the same kind by another number or letter: "region 1" beside "region 0". */
 export function namesAnother(earlier: string, later: string): boolean {
   const [before, after] = [numberedThings(earlier), numberedThings(later)]
   return [...before].some(([kind, names]) => {
@@ -256,7 +256,7 @@ export function namesAnother(earlier: string, later: string): boolean {
   })
 }
 
-/** The things of a text that a number or a letter tells apart, by the noun before it: "table 4", "issue #12", "plan B". */
+/** Cached things of a text that are identified by a number or a letter, by the noun before it: "table 4", "issue #12", "plan B". */
 const numberedThings = createRecent((text): ReadonlyMap<string, readonly string[]> => {
   const things = new Map<string, string[]>()
   for (const [, word = "", name = ""] of text.matchAll(numbered)) {
@@ -268,8 +268,8 @@ const numberedThings = createRecent((text): ReadonlyMap<string, readonly string[
 const numbered = /(\p{L}{3,30}) #?(\d{1,9}|(?!I)\p{Lu})(?![\p{L}\p{N}%$€]|[.,:]\d)/gu
 
 /**
- * "The web server" beside a rule on the mail server, "orders for the kitchen" beside orders for the bar, class 8a beside class 7b, what holds
- * before a time beside what holds after one: the later text is about another thing of that kind.
+ * True if the later text is about another thing of a kind: "the web server" beside a rule on the mail server, "orders for the kitchen"
+ * beside orders for the bar, class 8a beside class 7b, what applies before a time beside what applies after one.
  */
 export function tellsApart(earlier: string, later: string): boolean {
   const [rule, seen] = [plain(earlier), plain(later)]
@@ -291,7 +291,7 @@ export function tellsApart(earlier: string, later: string): boolean {
   )
 }
 
-/** What a plain text tells one thing from another of its kind by. */
+/** Cached properties by which a plain text tells one thing from another of its kind. */
 const kindsIn = createRecent((seen) => {
   const things = [opening.exec(seen), ...seen.matchAll(allowed)].flatMap((found) => {
     const { kind = "", noun = "" } = found?.groups ?? {}
@@ -301,7 +301,7 @@ const kindsIn = createRecent((seen) => {
     side: sideOf(seen),
     lettered: [...seen.matchAll(lettered)].map(([one]) => one),
     things,
-    /** The nouns, and whom or what they are for. */
+    /** Nouns, and whom or what they are for. */
     qualified: [...seen.matchAll(qualified)].flatMap(([, noun = "", which = ""]): (readonly [string, string])[] =>
       isEmptyWord(which) ? [] : [[stemOfNoun(noun), which]],
     ),
@@ -313,22 +313,22 @@ const wordsBefore = (noun: string, rule: string): readonly string[] =>
     isEmptyWord(one) ? [] : [one],
   )
 
-/** A noun without the ending of its plural. */
+/** Returns a noun without its plural ending. */
 const stemOfNoun = (noun: string): string => noun.replace(/(?<=\p{L}{3})(?:es|s)$/u, "")
-/** A statement that begins with a thing of two words and goes on with what holds for it. */
+/** Matches a statement that starts with a thing of two words and continues with what applies to it. */
 const opening =
   /^(?:(?:and|but|also|oh|ok),? )?(?:(?:the|our|my|all|any) )?(?<kind>\p{L}{3,20}(?<!(?:er|est|ed|ing|ly|ful|al|ive|ous|ish|n))) (?<noun>\p{L}{3,20}) (?:(?:for|of|in|on|to|from) (?:\p{L}+ ){1,3}?)?(?:is|are|may|can|must|you|we|i|should|goes?|go|will|stays?|have|has|needs?)(?!\p{L})/u
-/** A thing of two words to which something may be done: "you can push to feature branches". */
+/** Matches a thing of two words that something may be done to: "you can push to feature branches". */
 const allowed =
   /(?<!\p{L})(?:can|may|free to|allowed to|fine to|ok to|okay to) \p{L}{2,15} (?:(?:to|on|in|into|from|at) )?(?:(?:the|our|my|all|any) )?(?<kind>\p{L}{3,20}(?<!(?:er|est|ed|ing|ly|ful|al|ive|ous|ish|n))) (?<noun>\p{L}{3,20})(?!\p{L})/gu
 const forWords =
   "(?:for|fur|pour|para|per|voor)(?: (?:the|our|my|die|das|den|la|le|les|el|los|las|o|a|os|as|il|lo|gli|i|de|het))?"
 const qualified = new RegExp(`(\\p{L}{4,}) ${forWords} (\\p{L}{3,})`, "gu")
 
-/** A class or a flat: a number with a letter behind it, and no time. */
+/** Matches a class or a flat: a number with a letter after it, no time. */
 const lettered = /(?<![\p{L}\p{N}.,:])\d{1,3}[a-f](?![\p{L}\p{N}])/gu
 
-/** Does a text speak of what comes after a time, or of what comes before it? */
+/** Tells whether a text is about what comes after a time, or about what comes before it. */
 function sideOf(seen: string): "before" | "after" | undefined {
   const [isAfter, isBefore] = [afterTime.test(seen), beforeTime.test(seen)]
   return isAfter === isBefore ? undefined : isAfter ? "after" : "before"
@@ -350,19 +350,19 @@ function sortOf(value: string): string {
   return /[$€£¥]|usd|eur|gbp|dollar|元|块|pesos/.test(value) ? "amount" : "number"
 }
 
-const tellingWord =
+const contentWord =
   /[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u9fff]+|[$€£¥]|%|\p{N}+(?:[.,:]\p{N}+)*|[\p{L}\p{M}]+(?:'\p{L}+)?/gu
 const unspaced = /^[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u9fff]/
-/** Does a text start in a script that puts no blanks between words? */
+/** True if a text starts in a script without blanks between words. */
 export const isUnspaced = (text: string): boolean => unspaced.test(text)
 const negation =
   /^(?:not|no|never|none|nobody|nothing|without|cannot|forbidden|prohibited|avoid|nunca|jamas|sin|ningun\w*|prohibido|nicht|kein\w*|nie|niemals|ohne|pas|jamais|sans|aucun\w*|nao)$|n't$/
 const unspacedNegation = /不|没|未|勿|别|禁|严禁|无/
 
-/** The words of a folded text that tell what it is about: names, numbers, and whether it forbids; no words of grammar and modality. */
+/** Cached words of a folded text that tell what it is about: names, numbers, and whether it forbids; no grammatical and modal words. */
 export const topicWords = createRecent((text): ReadonlySet<string> => {
   const words = new Set<string>()
-  for (const [found] of text.matchAll(tellingWord)) {
+  for (const [found] of text.matchAll(contentWord)) {
     if (isUnspaced(found)) {
       if (unspacedNegation.test(found)) words.add("not")
       if (found.length === 1) words.add(found)
@@ -374,11 +374,11 @@ export const topicWords = createRecent((text): ReadonlySet<string> => {
   return words
 }, maxKept)
 
-/** Letters of a word that are compared: endings that no table knows go too. */
+/** Number of letters of a word that are compared, which also drops endings that no table has. */
 const maxStem = 6
 
 const commanded =
   /\b(?:never|always|(?:do|must|should|may|shall|can) ?not|don't|mustn't|shouldn't|can't)(?: ever)? (?!mind\b|need\b|have\b)\p{L}+/giu
 
-/** A text without what it forbids or asks for: "never change queue 2" and "always replace the filter" change no other rule. */
+/** Removes what a text forbids or asks for: "never change queue 2" and "always replace the filter" change no other rule. */
 export const withoutCommanded = createRecent((text): string => text.replace(commanded, " "), maxKept)

@@ -5,21 +5,21 @@ import { readLevels, weightsOfLevels, zeroLevel } from "./weight-table.ts"
 import { marksOfWords, type Reading, stretchOf } from "./word-classes.ts"
 import { wordField, wordFlag, wordLength } from "./word-facts.ts"
 
-/** What is read: what a person says in a conversation, or a page that was written to be followed. */
+/** How a text is read: as what a person says in a conversation ("talk"), or as a file that was written to be followed ("page"). */
 export type Register = "talk" | "page"
 
-/** The weight of each level. */
+/** Weight of each level. */
 const weightOf: Float32Array = weightsOfLevels(weightStep)
 
 type Table = { readonly levels: Int8Array; readonly bias: number }
 
-/** The weights of each register, read when a sentence of it is scored first: most processes need one of the two. */
+/** Weights of each register, decoded on first use: most processes need only one of the two. */
 const talkTable = lazy((): Table => ({ levels: readLevels(talkWeights, tableSize), bias: talkBias }))
 const pageTable = lazy((): Table => ({ levels: readLevels(pageWeights, tableSize), bias: pageBias }))
 
 /**
- * How sure the model is that a sentence is a standing rule: the logarithm of the odds. What people say in one breath often binds in one
- * clause only, so a clause that is surer than the whole lifts it.
+ * Returns the log odds that a sentence is a standing rule. What people say often binds in one clause only, so a clause that scores higher
+ * than the whole sentence raises its score.
  */
 export function statementScore(view: StatementView, register: Register): number {
   const whole = scoreOf(view, register)
@@ -32,12 +32,12 @@ export function statementScore(view: StatementView, register: Register): number 
         clauses.map((own) => scoreOf({ ...view, own }, register)),
       )
 }
-/** Scores that no clause changes the answer of. */
+/** Scores below the first or above the second are decided, whatever the clauses score. */
 const [hopeless, certain] = [-4, 2]
 
 export const liftedScore = (whole: number, clauses: readonly number[]): number =>
   whole + clauseLift * Math.max(0, Math.max(whole, ...clauses) - whole)
-/** How far the surest clause lifts its sentence: chosen on sources that were left out of the training. */
+/** Share of the difference to the best clause that is added; chosen on sources that were left out of the training. */
 const clauseLift = 0.35
 
 function scoreOf(view: StatementView, register: Register): number {
@@ -48,7 +48,9 @@ function scoreOf(view: StatementView, register: Register): number {
   return bias + score * shareOf(length, register)
 }
 
-/** The clauses of a sentence that has several: what stands between joints and words that join, if it can say something by itself. */
+/**
+ * Returns the clauses of a sentence that has several: the parts between punctuation and conjunctions that are long enough to say something.
+ */
 export function clausesOf(reading: Reading): readonly Reading[] {
   const { text, words, lists, first, end } = reading
   const bounds: number[] = []
@@ -63,7 +65,7 @@ export function clausesOf(reading: Reading): readonly Reading[] {
     isLong = false
   }
   const found: Reading[] = []
-  // The only clause is the sentence.
+  // A single clause is the sentence itself.
   for (let n = 0; n < bounds.length && bounds.length > 2; n += 2) {
     const [from, to] = [bounds[n] ?? first, bounds[n + 1] ?? end]
     found.push(stretchOf(text, words, lists, from, to, marksOfWords(words, from, to)))
@@ -73,7 +75,10 @@ export function clausesOf(reading: Reading): readonly Reading[] {
 const parting = wordFlag.joint | wordFlag.joining
 const leastWords = 3
 
-/** What people say at length is no surer for its many features; on a page every line is to the point. */
+/**
+ * Scales the sum of the weights, because the many features of a long spoken sentence make it no surer. In a file of instructions every line
+ * is to the point.
+ */
 export const shareOf = (features: number, register: Register): number =>
   register === "page" ? 1 : Math.sqrt(usualFeatures / Math.max(features, fewFeatures))
 const [usualFeatures, fewFeatures] = [80, 20]

@@ -10,7 +10,7 @@ import { classesIn, isUnspacedToken, tokensOf } from "./word-classes.ts"
 
 /**
  * `verbatim`: a sentence of the text is the rule, word for word; white space, quotation marks, markdown, case and Unicode width aside.
- * `changed`: a passage has most of the rule's telling words, but the rule is not there verbatim. `gone`: neither.
+ * `changed`: a passage has most of the rule's content words, but the rule is not there verbatim. `gone`: neither.
  */
 export type SurvivalVerdict = "verbatim" | "changed" | "gone"
 
@@ -18,13 +18,13 @@ export type SurvivalVerdict = "verbatim" | "changed" | "gone"
 export type Survival = { readonly verdict: SurvivalVerdict; readonly passage?: Span }
 
 /**
- * What a text left of a rule. It compares words and does not judge meaning: a good paraphrase and a contradiction are both `changed`.
- * Words that follow as part of the same sentence, a doubt in the heading or the label before, or a next sentence that takes the rule
- * back make a rule `changed` too. Linear in the text.
+ * Tells what a text left of a rule. It compares words and does not judge meaning: a good paraphrase and a contradiction are both `changed`.
+ * A rule is also `changed` if its sentence continues, if the heading or label before it casts doubt on it, or if the next sentence takes it
+ * back. Linear in the length of the text.
  */
 export const survival = (rule: string, text: string): Survival => survivalOf([rule], text)[0] ?? { verdict: "gone" }
 
-/** What a text left of each of many rules, in their order; the text is read once. */
+/** Tells what a text left of each of many rules, in their order; the text is read once. */
 export function survivalOf(rules: readonly string[], text: string): readonly Survival[] {
   const found = readText(text)
   return rules.map((rule) => {
@@ -44,18 +44,18 @@ type ReadText = {
   readonly flat: string
   readonly headings: readonly Heading[]
   readonly sentences: readonly Span[]
-  /** For each telling word the sentences that have it. */
+  /** Sentences that have a content word, by that word. */
   readonly index: ReadonlyMap<string, readonly number[]>
 }
 
-/** From this place of the source on, what stands under this heading. */
+/** A heading that applies from an offset of the source on. */
 type Heading = { readonly from: number; readonly text: string }
 
 const blank = (text: string): string => " ".repeat(text.length)
 
 const nameOf = String.raw`(?: "[^"\n]{0,240}")?`
 const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
-/** The headings of our own blocks: they say whose the rules are, and take nothing from them. */
+/** Matches the headings of Holdfast's own blocks: they tell whose the rules are, and take nothing from them. */
 const ownHeadings = new RegExp(
   [
     ...[pinsHeading, operatorHeading, digestHeading, partsHeading],
@@ -66,10 +66,10 @@ const ownHeadings = new RegExp(
   "gm",
 )
 
-/** Text that is struck out is not there. */
+/** Matches text that is struck out, which counts as missing. */
 const struckOut = /(?<!~)~~(?!~)[^~]*~~|<(del|s|strike)>[^<]*<\/\1>/gi
 
-/** Blanks for what is not part of the text, and for the line ends of wrapped lines. Places stay the same. */
+/** Replaces what is not part of the text, and the line ends of wrapped lines, by blanks. Offsets stay the same. */
 const prepare = (text: string): string =>
   text
     .replace(ownHeadings, blank)
@@ -78,7 +78,7 @@ const prepare = (text: string): string =>
     .replace(/^([ \t]*)\*(?=[ \t])/gm, "$1-")
     .replace(/\r?\n(?=[ \t]*\p{Ll})/gu, blank)
 
-/** A list item, a heading, a blank line, a line that is a tag. */
+/** Matches the start of a block: a list item, a heading, a blank line, a line that is a tag. */
 const blockStart =
   /(?:^|\n)(?:[ \t]*\n)*[ \t]*(?:(?:[-+•|]|\d{1,3}[.)]|#{1,6}|\[[ x]?\])[ \t]+)+|\n(?:[ \t]*\n)+|(?:^|\n)[ \t]*<\/?[a-z][\w-]{0,40}(?: [^<>\n]{0,200})?>[ \t]*(?=\n|$)/g
 const quotesAndMarks = /["`«»「」『』]|(?<!\p{L})'|'(?!\p{L})|(?<!\w)_+|(?<!_)_+(?!\w)/gu
@@ -112,7 +112,10 @@ function readText(source: string): ReadText {
 
 const listItem = /^[ \t>]*(?:[-*+•#|<]|\d{1,3}[.)])/
 
-/** A `#` heading holds until the next one, a line that ends in a colon for the paragraph or the list that follows it. */
+/**
+ * Returns the headings of a text. A `#` heading applies up to the next one, a line that ends in a colon to the paragraph or the list that
+ * follows it.
+ */
 function headingsOf(prepared: string): readonly Heading[] {
   const headings: Heading[] = []
   let section = ""
@@ -136,7 +139,7 @@ function headingsOf(prepared: string): readonly Heading[] {
   return headings
 }
 
-/** The heading over a place, by binary search. */
+/** Returns the heading that applies at an offset, by binary search. */
 function headingAt(headings: readonly Heading[], place: number): string {
   let low = 0
   let high = headings.length
@@ -148,44 +151,44 @@ function headingAt(headings: readonly Heading[], place: number): string {
   return headings[low - 1]?.text ?? ""
 }
 
-/** Characters of a label, heading or neighbouring sentence that are looked at. */
+/** Maximum number of characters looked at of a label, heading or neighbouring sentence. */
 const maxLead = 200
 
-/** Ends of a sentence before the rule: a line end, a block end, a stop. */
+/** Matches the end of a sentence before the rule: a line end, a block end, a stop. */
 const sentenceEnd = /[\f\n]|[.!?;…][)\]]?(?= )|[。！？；]/g
 
-/** The first place at which the rule's words stand as a sentence of their own that nothing takes back. */
+/** Returns the first place at which the rule's words are a sentence of their own that nothing takes back. */
 function findVerbatim(rule: string, text: ReadText): Span | undefined {
   const folded = fold(prepare(rule)).text.trim()
   const words = folded.replace(/[\s.!;,。！；]+$/, "")
   if (!/[\p{L}\p{N}]/u.test(words)) return undefined
   const wanted = words.replace(/[\f\n]/g, " ")
-  const signs = exactSigns(rule)
+  const symbols = exactSymbols(rule)
   for (let at = text.flat.indexOf(wanted); at >= 0; at = text.flat.indexOf(wanted, at + 1)) {
     const span = { start: at, end: at + wanted.length }
     if (!isSentence(text, span, words)) continue
     const place = originalSpan(text.view, span)
-    // Folding reads some digits as letters and drops some signs, so these are compared as they were written.
-    if (goesOnInSmallLetters.test(text.source.slice(place.end, place.end + maxGap))) continue
-    if (exactSigns(text.source.slice(place.start, place.end)) !== signs) continue
+    // Folding reads some digits as letters and drops some symbols, so these are compared as they were written.
+    if (continuesInSmallLetters.test(text.source.slice(place.end, place.end + maxGap))) continue
+    if (exactSymbols(text.source.slice(place.start, place.end)) !== symbols) continue
     if (!isTakenBack(text, span, place)) return place
   }
   return undefined
 }
 
-/** A stop inside quotation marks ends no sentence that goes on behind them. */
-const goesOnInSmallLetters = /^[.!。]?["'”’»」)\]*_`~]*[ \t]*\n?[ \t]*\p{Ll}/u
+/** Matches a sentence that continues in small letters: a stop inside quotation marks does not end it. */
+const continuesInSmallLetters = /^[.!。]?["'”’»」)\]*_`~]*[ \t]*\n?[ \t]*\p{Ll}/u
 const maxGap = 16
 
-/** The digits, currency and mathematical signs and wildcards of a text, full-width ones as others. */
-const exactSigns = (text: string): string =>
+/** Returns the digits, "@", currency and mathematical symbols and wildcards of a text, full-width characters as ordinary ones. */
+const exactSymbols = (text: string): string =>
   (
     text
-      .replace(/[\uff01-\uff5e]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xfee0))
+      .replace(/[\uff01-\uff5e]/g, (char) => String.fromCharCode(char.charCodeAt(0) - 0xfee0))
       .match(/[\p{N}\p{Sc}@]|(?![\0-\x7f])\p{Sm}|\*(?=\.\w)|(?<=[/\\])\*+/gu) ?? []
   ).join("")
 
-/** Do the words stand in one block, from the start of a sentence, or behind a label, to its end? */
+/** True if the words are in one block, from the start of a sentence, or after a label, to its end. */
 function isSentence({ view: { text } }: ReadText, { start, end }: Span, words: string): boolean {
   const within = text.slice(start, end)
   if (within.includes("\f") && !words.includes("\f")) return false
@@ -196,14 +199,14 @@ function isSentence({ view: { text } }: ReadText, { start, end }: Span, words: s
   return lead === "" || /^[([][^()[\]]+[)\]]$|^<[a-z][^<>]*>$|[:：]$/.test(lead)
 }
 
-/** What the rule's sentence has before the rule. */
+/** Returns the part of the rule's sentence before the rule. */
 function leadBefore(text: string, start: number): string {
   const before = text.slice(Math.max(0, start - maxLead), start)
   const ends = [...before.matchAll(sentenceEnd)].at(-1)
   return before.slice(ends === undefined ? 0 : ends.index + ends[0].length).trim()
 }
 
-/** Words of a label or heading that deny, end, soften, narrow or only report what stands under it. */
+/** Matches words of a label or heading that deny, end, soften, narrow or only report what follows. */
 const doubt = new RegExp(
   anyOf(
     `\\b${anyOf(words.doubtful, words.doubtfulElsewhere)}\\b`,
@@ -218,15 +221,15 @@ const ruleNoun = anyOf(words.ruleNouns)
 const takesBack = anyOf(words.takingBack)
 const namesRule = new RegExp(`\\b${ruleNoun}\\b|规则|规定|限制|要求|禁令`)
 const anyTakesBack = new RegExp(takesBack)
-/** A neighbouring sentence that names a rule and takes it back. */
+/** Matches a neighbouring sentence that names a rule and takes it back. */
 const namesAndTakesBack = new RegExp(`${ruleNoun}.*${takesBack}|${takesBack}.*${ruleNoun}`)
-/** Words with which a sentence points at the one before it, or goes on with it. */
+/** Matches words with which a sentence refers to the one before it, or continues it. */
 const pointsBack = new RegExp(anyOf(`\\b${anyOf(words.pointing)}\\b`, "这|该|此|上面|上述|但|不过|除|例外"))
 const pointsAbove = /^\W*(?:this|that|these|those|eso|esto|das|dies\w*|cela)\b|\babove\b|上述|以上/
-/** A sentence with fewer words says nothing of its own. */
+/** Minimum number of words of a sentence that says something of its own. */
 const minOwnWords = 4
 
-/** Does the label, the heading or a neighbouring sentence deny the rule, take it back or make less of it, as far as words tell? */
+/** True if the label, the heading or a neighbouring sentence denies the rule, takes it back or weakens it, as far as words tell. */
 function isTakenBack({ source, view: { text }, headings }: ReadText, { start, end }: Span, place: Span): boolean {
   const lead = leadBefore(text, start)
   if ([lead, normalize(headingAt(headings, place.start)).text].some(isDoubtful)) return true
@@ -248,23 +251,23 @@ function isTakenBack({ source, view: { text }, headings }: ReadText, { start, en
 const isShort = (sentence: string): boolean =>
   !isUnspaced(sentence.trim()) && (sentence.match(/[\p{L}\p{N}]+/gu) ?? []).length < minOwnWords
 
-/** Denials with which a label stresses a rule. */
-const stress =
+/** Matches denials with which a label stresses a rule. */
+const stressing =
   /\b(?:do not|don't|never) forget\b|\b(?:not |non-?)negotiable\b|\bno exceptions?\b|\bwithout exception\b/g
 
 function isDoubtful(label: string): boolean {
-  const bare = label.replace(/^[\s#>([]+|[\s:)\]*_]+$/g, "").replace(stress, "")
+  const bare = label.replace(/^[\s#>([]+|[\s:)\]*_]+$/g, "").replace(stressing, "")
   return doubt.test(bare) && !saysAlways(bare)
 }
 
-/** No rule is longer, and a longer passage has any word by chance. */
+/** Maximum length of a sentence: no rule is longer, and a longer passage has any word by chance. */
 const maxSentence = 600
 
-/** A passage must have more than this share of the rule's telling words, and so many of them, to be the rule changed. */
+/** A passage is the rule changed if it has more than this share of the rule's content words, and at least so many. */
 const minShare = 0.5
 const minWords = 2
 
-/** The sentence that has the most of the rule's telling words, if it has most of them. */
+/** Returns the sentence with the most content words of the rule, if it has most of them. */
 function findChanged(rule: string, { view, sentences, index }: ReadText): Span | undefined {
   const words = topicWords(fold(prepare(rule)).text)
   const counts = new Map<number, number>()
@@ -287,13 +290,13 @@ function trimmed(view: NormalizedText, { start, end }: Span): Span {
   return originalSpan(view, { start: from, end: Math.max(from, start + text.trimEnd().length) })
 }
 
-/** Words of a lead by which what it says may end, hold in part, or be what others say. */
+/** Matches words of a lead by which what it says may end, apply in part, or be what others say. */
 const ends = new RegExp(
   anyOf(`(?<![\\p{L}'])${anyOf(words.ending)}(?![\\p{L}'])`, "今天|一天|任务|步骤|直到|为止|部分|暂|不|没"),
   "u",
 )
 
-/** Words of leads that say only for how long, or that it is a rule: a lead with any other word says something else as well. */
+/** Classes of words in leads that only say for how long, or that it is a rule: a lead with any other word says something else as well. */
 const framing: ReadonlySet<string> = new Set([
   "lasting",
   "always",
@@ -311,10 +314,10 @@ const framing: ReadonlySet<string> = new Set([
   "must",
   "thanks",
 ])
-const small =
+const smallWords =
   /^(?:a|an|and|of|in|for|to|on|is|are|be|it|one|as|at|from|hold|holds|apply|applies|valid|stands|follows|following|entire|whole|work|do|what|here|de|en|para|que|durante|fur|und|die|der|das|gilt|dans|pour|vaut)$/
 
-/** Does a lead before a colon only say that what comes behind it holds all along, so that it takes nothing from it? */
+/** True if a lead before a colon only says that what follows applies all the time, and so takes nothing from it. */
 function saysAlways(lead: string): boolean {
   const classes = classesIn(lead)
   if (
@@ -324,7 +327,7 @@ function saysAlways(lead: string): boolean {
     return false
   return tokensOf(lead).every(
     (word) =>
-      small.test(word) ||
+      smallWords.test(word) ||
       isUnspacedToken(word) ||
       [...classesIn(word)].some((name) => framing.has(name)) ||
       classes.has("lasting"),

@@ -1,26 +1,29 @@
-/** Signs of the weights: a gap to the next feature that weighs something, then its level; a backslash is left out of them. */
-const [firstSign, leftOut, farSign] = [35, 92, 125]
-/** The level that weighs nothing, and the most there are on either side of it. */
+/**
+ * Encoding of the weights, one character for each number: the gap to the next feature that has a weight, then its level. The backslash is
+ * not used.
+ */
+const [firstChar, skippedChar, farChar] = [35, 92, 125]
+/** The level of weight zero, and the number of levels on either side of it. */
 export const zeroLevel = 45
-/** The last sign of a gap; a gap that is longer starts with signs for so many. */
-const longestGap = farSign - firstSign - 1
+/** Last character of a gap; a longer gap starts with characters of this value. */
+const longestGap = farChar - firstChar - 1
 
-const levelOf = (sign: number): number => sign - firstSign - (sign > leftOut ? 1 : 0)
+const levelOf = (code: number): number => code - firstChar - (code > skippedChar ? 1 : 0)
 
-/** The levels of the weights of all features: a byte for each, so that the table stays in the cache of a processor. */
-export function readLevels(signs: string, features: number): Int8Array {
+/** Decodes the levels of the weights of all features: one byte each, so that the table fits into the cache of a processor. */
+export function readLevels(encoded: string, features: number): Int8Array {
   const levels = new Int8Array(features)
   let id = -1
-  for (let at = 0; at < signs.length; at++) {
-    const gap = levelOf(signs.charCodeAt(at))
+  for (let at = 0; at < encoded.length; at++) {
+    const gap = levelOf(encoded.charCodeAt(at))
     id += gap
     if (gap === longestGap) continue
-    levels[id] = levelOf(signs.charCodeAt(++at)) - zeroLevel
+    levels[id] = levelOf(encoded.charCodeAt(++at)) - zeroLevel
   }
   return levels
 }
 
-/** The weight of each level. The roots of the weights are written, so that small ones keep their difference. */
+/** Returns the weight of each level. Levels are square roots of weights, so that small weights stay distinct. */
 export const weightsOfLevels = (step: number): Float32Array =>
   Float32Array.from({ length: 2 * zeroLevel + 1 }, (_, at) => {
     const level = at - zeroLevel

@@ -4,48 +4,52 @@ import type { Span } from "../message/message.ts"
 import { speakerBias, speakerWeightStep, speakerWeights } from "./generated/speaker-weights.ts"
 import words from "./rule-words.json" with { type: "json" }
 import {
-  firstSign,
+  firstNonBlank,
   formOfLine,
   type LineForm,
-  lastSign,
+  lastNonBlank,
   maxSpoken,
   readSpoken,
+  spokenCodes,
   spokenEnds,
-  spokenSigns,
   spokenStarts,
 } from "./spoken-words.ts"
 import { readLevels, weightsOfLevels, zeroLevel } from "./weight-table.ts"
 import { hashFactor, hashStart } from "./word-facts.ts"
 
 /**
- * Who speaks in a sentence of a user's message: the user, or somebody whose text is pasted, quoted or retold. Nothing has to mark that text,
- * so what stands around the sentence tells it: the line before it, the question behind it, the form of its own line and of its neighbours.
+ * Decides who speaks in a sentence of a user's message: the user, or somebody whose text is pasted, quoted or retold. Such text need not be
+ * marked, so the context of the sentence decides: the line before it, a question after it, the form of its line and of the neighbouring
+ * lines.
  */
 
-/** From these scores on it is somebody else: on one line, in a message of several, and beside a paste that the form of the message shows. */
+/**
+ * Scores above which somebody else speaks: in a message of one line, in one of several lines, and beside a paste that the form of the
+ * message shows.
+ */
 export const [onOneLine, surelyAnothers, surelyPasted]: readonly [number, number, number] = [0.25, 1, 3]
 
-/** Below this it is the user, whatever words lead up to it. */
+/** Below this score the user speaks, whatever words introduce the sentence. */
 export const surelyOwn = -1.5
 
-/** Is there room for two speakers in a text? In one line without a joint there is not. */
-export const hasRoomForTwo = (text: string): boolean => joint.test(text)
+/** True if a text may have two speakers. One line without a separator has only one. */
+export const hasRoomForTwo = (text: string): boolean => separator.test(text)
 
-/** Is a sentence in the user's own words somebody else's by what stands around it, in a text with room for two? */
+/** True if the context of a sentence in the user's own words shows that somebody else says it. The text has passed `hasRoomForTwo`. */
 export function isAnothers(text: string, sentence: Span, pages: readonly Span[]): boolean {
-  // Where a paste was found beside the user's words, who says what is known already.
+  // Where a paste was found beside the user's words, the speakers are told apart already.
   const isWhole = pages.length === 1 && pages[0]?.start === 0 && pages[0].end === text.length
   const isUnderLead = ruleLead.test(lineUpTo(text, sentence)) || rulesHeading.test(headingOver(text, sentence.start))
-  // On one line somebody else has the word only behind a joint.
-  const isOneLine = !text.includes("\n") && joint.test(text.slice(0, sentence.end))
-  const least = !isWhole ? surelyPasted : isUnderLead ? besideLead : isOneLine ? onOneLine : surelyAnothers
-  return speakerScore(text, sentence) > least
+  // On one line somebody else can speak only after a separator.
+  const isOneLine = !text.includes("\n") && separator.test(text.slice(0, sentence.end))
+  const minScore = !isWhole ? surelyPasted : isUnderLead ? besideRuleLead : isOneLine ? onOneLine : surelyAnothers
+  return speakerScore(text, sentence) > minScore
 }
-/** Who says on the same line that rules follow lays them down, as far as no paste is found. */
+/** Matches a line that announces rules: they are the user's own as long as no paste is found. */
 const ruleLead = new RegExp(`^\\W*(?:\\p{L}+ ){0,3}${anyOf(words.leadingIn)}(?![\\p{L}])[^:：\\n]{0,60}[:：]`, "iu")
-const besideLead = 2.5
+const besideRuleLead = 2.5
 const rulesHeading = new RegExp(`^(?:\\p{L}+ ){0,2}(?:${anyOf(words.leadingIn)}|${anyOf(words.headings)})\\W*$`, "iu")
-/** The heading of the part of a message in which a place is, if it is near: a long text is not gone through for each sentence. */
+/** Returns the heading of the section that an offset is in, if it is near: a long text is not searched again for each sentence. */
 function headingOver(text: string, at: number): string {
   const near = text.slice(Math.max(0, at - maxPart), at)
   const start = near.startsWith("#") && at <= maxPart && !near.includes("\n#") ? 0 : near.lastIndexOf("\n#") + 1
@@ -54,15 +58,15 @@ function headingOver(text: string, at: number): string {
 const heading = /^#{1,6} ([^\n]{2,60})\n/
 const maxPart = 4000
 const lineUpTo = (text: string, { start, end }: Span): string => text.slice(text.lastIndexOf("\n", start - 1) + 1, end)
-/** Signs between what one says and what another does. */
-const joint = /(?<!\d):|:(?!\d)|[\n："“”„«»「—–]| - |['‘]\p{L}/u
+/** Matches what can separate the words of two speakers. */
+const separator = /(?<!\d):|:(?!\d)|[\n："“”„«»「—–]| - |['‘]\p{L}/u
 
 const table = lazy(() => ({
   levels: readLevels(speakerWeights, speakerTable),
   weights: weightsOfLevels(speakerWeightStep),
 }))
 
-/** How sure it is that somebody else speaks: the logarithm of the odds. */
+/** Returns the log odds that somebody else speaks. */
 export function speakerScore(text: string, sentence: Span): number {
   const { levels, weights } = table()
   findFeatures(text, sentence)
@@ -71,25 +75,27 @@ export function speakerScore(text: string, sentence: Span): number {
   return speakerBias + sum / Math.sqrt(length)
 }
 
-/** What tells who speaks in one sentence of a message, each feature once. */
+/** Returns the features that tell who speaks in one sentence of a message, each once. */
 export function speakerFeatures(text: string, sentence: Span): readonly number[] {
   findFeatures(text, sentence)
   return [...ids.subarray(0, length)]
 }
 
-/** Features are hashed into a table of this size. */
+/** Size of the table that features are hashed into. */
 export const speakerTable = 1 << 14
 
-/** The features of the sentence that was looked at last. One is taken if the number of that sentence stands at its place. */
+/**
+ * Features of the current sentence. `lastSentence` holds the number of the last sentence that had a feature, so that each is added once.
+ */
 const ids = new Uint16Array(speakerTable)
-const taken = new Int32Array(speakerTable)
+const lastSentence = new Int32Array(speakerTable)
 let [length, sentences] = [0, 0]
 
-/** A feature is known by the hash of its name (FNV-1a), folded into the table; a name goes on where a shorter one ends. */
-function take(hash: number): void {
+/** Adds a feature by the hash of its name (FNV-1a), folded into the table. The hash of a longer name continues that of its prefix. */
+function addFeature(hash: number): void {
   const id = ((hash >>> 15) ^ hash) & (speakerTable - 1)
-  if (taken[id] === sentences) return
-  taken[id] = sentences
+  if (lastSentence[id] === sentences) return
+  lastSentence[id] = sentences
   ids[length++] = id
 }
 function hashOf(name: string, before: number = hashStart): number {
@@ -100,22 +106,22 @@ function hashOf(name: string, before: number = hashStart): number {
 function hashOfWord(place: number, before: number): number {
   let hash = before
   for (let at = spokenStarts[place] ?? 0, end = spokenEnds[place] ?? 0; at < end; at++)
-    hash = Math.imul(hash ^ (spokenSigns[at] ?? 0), hashFactor)
+    hash = Math.imul(hash ^ (spokenCodes[at] ?? 0), hashFactor)
   return hash
 }
 
-/** Takes the words that were read last from one to another, and each with the one before it where pairs are asked for. */
-function takeWords(tag: number, first: number, end: number, pairs: boolean): void {
+/** Adds the words read last from `first` to `end`, and each together with the one before it if `pairs` is set. */
+function addWords(tag: number, first: number, end: number, pairs: boolean): void {
   let before = hashOf("^", tag)
   for (let place = first; place < end; place++) {
     const own = hashOfWord(place, tag)
-    take(own)
-    if (pairs) take(hashOfWord(place, hashOf(" ", before)))
+    addFeature(own)
+    if (pairs) addFeature(hashOfWord(place, hashOf(" ", before)))
     before = own
   }
 }
 
-/** The names of features as far as they are the same for all words. */
+/** Hashes of the constant parts of feature names. */
 const tags = {
   sentence: hashOf("s "),
   opening: hashOf("s0 "),
@@ -145,23 +151,23 @@ const marks = {
   isTail: hashOf("l own"),
 } as const
 
-/** The form of a line, and what of it goes together. */
-function takeForm({ begins, last, size }: LineForm, tag: number): void {
+/** Adds the form of a line, and pairs of its properties. */
+function addForm({ begins, last, size }: LineForm, tag: number): void {
   const beginning = hashOf(begins, hashOf("^", tag))
   const length = hashOf(size, hashOf("#", tag))
-  take(beginning)
-  take(hashOf(last, hashOf("$", tag)))
-  take(length)
-  take(hashOf(last, hashOf("$", beginning)))
-  take(hashOf(last, hashOf("$", length)))
+  addFeature(beginning)
+  addFeature(hashOf(last, hashOf("$", tag)))
+  addFeature(length)
+  addFeature(hashOf(last, hashOf("$", beginning)))
+  addFeature(hashOf(last, hashOf("$", length)))
 }
 
-/** Characters of a message that are looked at on either side of a sentence. */
+/** Maximum number of characters looked at on either side of a sentence. */
 const maxAround = 4_000
-/** Words that are read of the sentence, of what stands before and behind it on its line, and of another line. */
+/** Maximum number of words read of the sentence, of the text before and after it on its line, and of another line. */
 const [maxOwn, maxBeside, maxOfLine] = [24, 12, 16]
 
-/** The lines around the sentence that is looked at: where each starts, and behind the last one where the next would. */
+/** Start offsets of the lines around the sentence; after the last one the offset where the next line would start. */
 let lines = new Int32Array(256)
 let lineCount = 0
 
@@ -183,9 +189,9 @@ function findLines(text: string, from: number, to: number): void {
 const lineStart = (line: number): number => lines[line] ?? 0
 const lineEnd = (line: number): number => (lines[line + 1] ?? 0) - 1
 const isBlank = (text: string, line: number): boolean =>
-  line < 0 || line >= lineCount || firstSign(text, lineStart(line), lineEnd(line)) === lineEnd(line)
+  line < 0 || line >= lineCount || firstNonBlank(text, lineStart(line), lineEnd(line)) === lineEnd(line)
 
-/** The line on which a place stands. */
+/** Returns the line that an offset is on. */
 function lineOf(place: number): number {
   let line = 0
   while (line + 1 < lineCount && lineEnd(line) < place) line++
@@ -198,7 +204,7 @@ function findFeatures(text: string, { start, end }: Span): void {
   findLines(text, Math.max(0, start - maxAround), Math.min(text.length, end + maxAround))
   const [own, ownEnd] = [lineOf(start), lineOf(end)]
   sentenceFeatures(text, start, end, lineStart(own), lineEnd(ownEnd))
-  takeForm(formOfLine(text, lineStart(own), lineEnd(own)), tags.own)
+  addForm(formOfLine(text, lineStart(own), lineEnd(own)), tags.own)
   neighbourFeatures(text, own, -1)
   neighbourFeatures(text, ownEnd, 1)
   let [head, tail, spoken] = [-1, -1, 0]
@@ -209,71 +215,71 @@ function findFeatures(text: string, { start, end }: Span): void {
     spoken++
   }
   if (head >= 0 && lineEnd(head) < start) lineFeatures(text, head, tags.head)
-  else take(marks.isHead)
+  else addFeature(marks.isHead)
   if (tail >= 0 && lineStart(tail) > end) lineFeatures(text, tail, tags.tail)
-  else take(marks.isTail)
+  else addFeature(marks.isTail)
   blockFeatures(text, own, ownEnd, spoken)
 }
 
-/** The sentence, and what stands beside it on its line. */
+/** Adds features for the sentence, and for the text before and after it on its line. */
 function sentenceFeatures(text: string, start: number, end: number, from: number, to: number): void {
   const count = readSpoken(text, start, end, maxOwn)
-  takeWords(tags.sentence, 0, count, false)
-  takeWords(tags.opening, 0, Math.min(3, count), true)
+  addWords(tags.sentence, 0, count, false)
+  addWords(tags.opening, 0, Math.min(3, count), true)
   const before = readSpoken(text, from, start, maxOwn)
-  takeWords(tags.before, Math.max(0, before - maxBeside), before, true)
-  takeWords(tags.after, 0, readSpoken(text, end, to, maxBeside), true)
-  const last = lastSign(text, from, start)
-  const sign = last < from ? "" : text.charAt(last)
-  if (sign === ":" || sign === "：") take(marks.colon)
-  if (sign !== "" && opensQuote.includes(sign)) take(marks.quote)
-  take(sign === "" ? marks.nothingBefore : marks.before)
-  take(firstSign(text, end, to) >= to ? marks.nothingAfter : marks.after)
+  addWords(tags.before, Math.max(0, before - maxBeside), before, true)
+  addWords(tags.after, 0, readSpoken(text, end, to, maxBeside), true)
+  const last = lastNonBlank(text, from, start)
+  const char = last < from ? "" : text.charAt(last)
+  if (char === ":" || char === "：") addFeature(marks.colon)
+  if (char !== "" && opensQuote.includes(char)) addFeature(marks.quote)
+  addFeature(char === "" ? marks.nothingBefore : marks.before)
+  addFeature(firstNonBlank(text, end, to) >= to ? marks.nothingAfter : marks.after)
 }
 const opensQuote = "\"“„«'("
 
 function lineFeatures(text: string, line: number, tag: number, other?: number): void {
   const [start, end] = [lineStart(line), lineEnd(line)]
-  takeWords(tag, 0, readSpoken(text, start, end, maxOfLine), true)
+  addWords(tag, 0, readSpoken(text, start, end, maxOfLine), true)
   const form = formOfLine(text, start, end)
-  takeForm(form, tag)
-  // The same by another name.
-  if (other !== undefined) takeForm(form, other)
+  addForm(form, tag)
+  // The same form under a second name.
+  if (other !== undefined) addForm(form, other)
 }
 
-/** The next line that says something, and whether a blank one stands between. */
+/** Adds features for the nearest line with text, and whether a blank line is between. */
 function neighbourFeatures(text: string, from: number, step: -1 | 1): void {
   const { words, next, apart, nothing } = step < 0 ? tags.up : tags.down
   let line = from + step
   while (line >= 0 && line < lineCount && isBlank(text, line)) line += step
-  if (line < 0 || line >= lineCount) take(nothing)
+  if (line < 0 || line >= lineCount) addFeature(nothing)
   else lineFeatures(text, line, words, line === from + step ? next : apart)
 }
 
-/** The lines that stand together with the sentence, and all others. */
+/** Adds features for the lines of the sentence's paragraph, and for all other lines. */
 function blockFeatures(text: string, own: number, ownEnd: number, spoken: number): void {
   let [top, bottom] = [own, ownEnd]
   while (!isBlank(text, top - 1)) top--
   while (!isBlank(text, bottom + 1)) bottom++
   const outside = linesFeatures(text, tags.outside, 0, top, bottom + 1, lineCount)
   const inside = linesFeatures(text, tags.inside, top, own, ownEnd + 1, bottom + 1)
-  take(hashOf(bucket(spoken), tags.lines))
-  take(hashOf(bucket(bottom - top + 1), tags.block))
-  take(hashOf(bucket(top + lineCount - bottom - 1), tags.linesOutside))
-  take(hashOf(inside ? " true" : " false", outside ? tags.asks : tags.asksNot))
+  addFeature(hashOf(bucket(spoken), tags.lines))
+  addFeature(hashOf(bucket(bottom - top + 1), tags.block))
+  addFeature(hashOf(bucket(top + lineCount - bottom - 1), tags.linesOutside))
+  addFeature(hashOf(inside ? " true" : " false", outside ? tags.asks : tags.asksNot))
 }
 const bucket = (count: number): string =>
   count <= 3 ? String(count) : count <= 6 ? "4-6" : count <= 12 ? "7-12" : "many"
 
-/** Takes the words of two stretches of lines, and tells whether anything is asked in them. */
+/** Adds the words of two ranges of lines, and returns true if one of them has a question mark. */
 function linesFeatures(text: string, tag: number, from: number, to: number, thenFrom: number, thenTo: number): boolean {
   const count = from < to ? readSpoken(text, lineStart(from), lineEnd(to - 1), maxSpoken) : 0
   const then = thenFrom < thenTo ? readSpoken(text, lineStart(thenFrom), lineEnd(thenTo - 1), maxSpoken, count) : count
-  takeWords(tag, 0, then, false)
+  addWords(tag, 0, then, false)
   return asksBetween(text, from, to) || asksBetween(text, thenFrom, thenTo)
 }
 function asksBetween(text: string, from: number, to: number): boolean {
   if (from >= to) return false
-  const said = text.slice(lineStart(from), lineEnd(to - 1))
-  return said.includes("?") || said.includes("？")
+  const part = text.slice(lineStart(from), lineEnd(to - 1))
+  return part.includes("?") || part.includes("？")
 }

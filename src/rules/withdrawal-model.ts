@@ -23,17 +23,17 @@ import {
 } from "./withdrawal-text.ts"
 
 /**
- * Does a sentence take a rule back, or put something else in its place? Two linear models over the pair. One asks whether the sentence is
- * about the subject of the rule, by what both have in common. The other asks whether it ends the rule, by its words with those put aside
- * that the rule has as well. A rule is ended where both say so.
+ * Two linear models that tell whether a sentence takes a rule back or puts something else in its place. One scores whether the sentence is
+ * about the subject of the rule, by what both have in common. The other scores whether it ends the rule, by its words, of which those that
+ * are in the rule are masked. A rule is ended if both say so.
  */
 
-/** Features are hashed into a table of this size; most places are empty. */
+/** Size of the table that features are hashed into; most entries are empty. */
 export const withdrawalTable: number = 1 << 17
 
 type Table = { readonly levels: Int8Array; readonly weights: Float32Array; readonly bias: number }
-const tableOf = (signs: string, step: number, bias: number): Table => ({
-  levels: readLevels(signs, withdrawalTable),
+const tableOf = (encoded: string, step: number, bias: number): Table => ({
+  levels: readLevels(encoded, withdrawalTable),
   weights: weightsOfLevels(step),
   bias,
 })
@@ -43,13 +43,13 @@ const endTable = lazy(() => tableOf(endWeights, endStep, endBias))
 const scoreOf = ({ levels, weights, bias }: Table, ids: readonly number[]): number =>
   ids.reduce((sum, id) => sum + (weights[(levels[id] ?? 0) + zeroLevel] ?? 0), bias)
 
-/** How sure it is that the sentence is about the rule, and that it ends what the rule says: the logarithm of the odds. `others` are the other sentences of the message. */
+/** Return the log odds that the sentence is about the rule, and that it ends the rule. `others` are the other sentences of the message. */
 export const subjectScore = (rule: string, sentence: string, others: readonly string[]): number =>
   scoreOf(subjectTable(), subjectFeatures(rule, sentence, others))
 export const endScore = (rule: string, sentence: string, others: readonly string[]): number =>
   scoreOf(endTable(), endFeatures(rule, sentence, others))
 
-/** FNV-1a, folded into the table. */
+/** Returns the FNV-1a hash of a feature name, folded into the table. */
 function hashOf(name: string): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < name.length; at++) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193)
@@ -57,37 +57,37 @@ function hashOf(name: string): number {
 }
 const hashed = (names: ReadonlySet<string>): readonly number[] => [...new Set([...names].map(hashOf))]
 
-/** Have a rule and a sentence anything in common that they could both be about? */
+/** True if a rule and a sentence have anything in common that both could be about. */
 export function mayWithdraw(rule: string, sentence: string): boolean {
   const [one, two] = [readKeys(rule), readKeys(sentence)]
   for (const key of two.keys) if (hasKey(one, key)) return true
   return (namesTongue(rule) && namesTongue(sentence)) || movesLimit(rule, sentence)
 }
 
-/** A share in so many parts, rounded up. */
-const part = (share: number, parts: number): number => Math.ceil(share * parts)
-const shareOf = (some: number, all: number): number => some / Math.max(1, all)
+/** Returns how many of `parts` equal parts a share fills, rounded up. */
+const quantize = (share: number, parts: number): number => Math.ceil(share * parts)
+const ratio = (some: number, all: number): number => some / Math.max(1, all)
 
-/** How much of the rule is said again, in the sentence and in the whole message, and by which words and values. */
+/** Returns features for how much of the rule is repeated, in the sentence and in the whole message, and by which words and values. */
 export function subjectFeatures(ruleText: string, sentenceText: string, others: readonly string[]): readonly number[] {
   const [rule, sentence] = [readText(ruleText), readText(sentenceText)]
   const around = others.map(readText)
   const keys = [...rule.keys]
   const said = keys.filter((key) => hasKey(sentence, key))
   const anywhere = keys.filter((key) => hasKey(sentence, key) || around.some((other) => hasKey(other, key)))
-  const ofRule = shareOf(said.length, keys.length)
-  const ofSentence = shareOf([...sentence.keys].filter((key) => hasKey(rule, key)).length, sentence.keys.size)
-  const signs = (some: readonly string[]): number => some.reduce((sum, key) => sum + key.length, 0)
+  const ofRule = ratio(said.length, keys.length)
+  const ofSentence = ratio([...sentence.keys].filter((key) => hasKey(rule, key)).length, sentence.keys.size)
+  const totalLength = (some: readonly string[]): number => some.reduce((sum, key) => sum + key.length, 0)
   const names = new Set([
-    `s rule ${part(ofRule, 6)}`,
-    `s all ${part(shareOf(anywhere.length, keys.length), 6)}`,
-    `s sentence ${part(ofSentence, 6)}`,
-    `s both ${part(ofRule, 4)}/${part(ofSentence, 4)}`,
+    `s rule ${quantize(ofRule, 6)}`,
+    `s all ${quantize(ratio(anywhere.length, keys.length), 6)}`,
+    `s sentence ${quantize(ofSentence, 6)}`,
+    `s both ${quantize(ofRule, 4)}/${quantize(ofSentence, 4)}`,
     `s count ${Math.min(5, said.length)}`,
     `s of ${Math.min(4, said.length)}/${Math.min(6, keys.length)}`,
     `s longest ${Math.min(10, Math.max(0, ...said.map(({ length }) => length)))}`,
-    `s signs ${part(shareOf(signs(said), signs(keys)), 6)}`,
-    `s sum ${Math.min(8, Math.floor(signs(said) / 4))}`,
+    `s signs ${quantize(ratio(totalLength(said), totalLength(keys)), 6)}`,
+    `s sum ${Math.min(8, Math.floor(totalLength(said) / 4))}`,
     `s names ${rule.names.size > 0} ${Math.min(2, [...rule.names].filter((name) => hasKey(sentence, name)).length)}`,
     `s length ${Math.min(6, Math.floor(sentence.keys.size / 2))}`,
     `s values ${[...rule.values.keys()].some((sort) => sentence.values.has(sort))} ${Math.min(3, said.length)}`,
@@ -100,7 +100,7 @@ export function subjectFeatures(ruleText: string, sentenceText: string, others: 
   return hashed(names)
 }
 
-/** What tells whether a sentence ends a rule, each feature once. */
+/** Returns the features that tell whether a sentence ends a rule, each once. */
 export function endFeatures(ruleText: string, sentenceText: string, others: readonly string[]): readonly number[] {
   const names = new Set<string>()
   const [rule, sentence] = [readText(ruleText), readText(sentenceText)]
@@ -108,25 +108,25 @@ export function endFeatures(ruleText: string, sentenceText: string, others: read
   addWords(names, masked)
   addPlaces(names, rule, sentence)
   const count = [...sentence.keys].filter((key) => hasKey(rule, key)).length
-  const [ofRule, ofSentence] = [shareOf(count, rule.keys.size), shareOf(count, sentence.keys.size)]
+  const [ofRule, ofSentence] = [ratio(count, rule.keys.size), ratio(count, sentence.keys.size)]
   names
-    .add(`rule ${part(ofRule, 5)}`)
-    .add(`said ${part(ofSentence, 5)}`)
+    .add(`rule ${quantize(ofRule, 5)}`)
+    .add(`said ${quantize(ofSentence, 5)}`)
     .add(`count ${Math.min(4, count)}`)
-    .add(`both ${part(ofRule, 5)}/${part(ofSentence, 5)}`)
-  addRoles(names, rule, sentence, part(ofRule, 3), part(ofSentence, 3))
-  addSense(names, rule, sentence, part(ofRule, 3))
+    .add(`both ${quantize(ofRule, 5)}/${quantize(ofSentence, 5)}`)
+  addRoles(names, rule, sentence, quantize(ofRule, 3), quantize(ofSentence, 3))
+  addSense(names, rule, sentence, quantize(ofRule, 3))
   if (sentence.asks) names.add("asks")
   if (sentence.quotes) names.add("quotes")
   addOthers(names, rule, [sentence, ...others.map(readText)])
   return hashed(names)
 }
 
-/** What a token of the sentence is to the rule, as a word and as a class. */
-type Masked = { readonly word: string; readonly form: string; readonly isShared: boolean }
+/** A token of the sentence with words of the rule masked, as a word and as a class. */
+type MaskedToken = { readonly word: string; readonly form: string; readonly isShared: boolean }
 
-function maskedTokens(rule: TextReading, sentence: TextReading): readonly Masked[] {
-  return sentence.tokens.flatMap((token, n): readonly Masked[] => {
+function maskedTokens(rule: TextReading, sentence: TextReading): readonly MaskedToken[] {
+  return sentence.tokens.flatMap((token, n): readonly MaskedToken[] => {
     const { text, sort, keys, isName } = token
     const [key] = keys
     if (sort === "sign") return [unshared(text, text)]
@@ -142,13 +142,13 @@ function maskedTokens(rule: TextReading, sentence: TextReading): readonly Masked
     return [unshared(word, classes || (key === undefined ? "f" : word))]
   })
 }
-const shared = (word: string): Masked => ({ word, form: word, isShared: true })
-const unshared = (word: string, form: string): Masked => ({ word, form, isShared: false })
+const shared = (word: string): MaskedToken => ({ word, form: word, isShared: true })
+const unshared = (word: string, form: string): MaskedToken => ({ word, form, isShared: false })
 const twice = (word: string): readonly [string, string] => [word, word]
 
-/** A run without blanks: what the rule has as well as one, and two signs each of the rest. */
-function maskedRun(run: string, rule: TextReading): readonly Masked[] {
-  const masked: Masked[] = []
+/** Masks a run without blanks: one token for each part that the rule has too, and pairs of characters of the rest. */
+function maskedRun(run: string, rule: TextReading): readonly MaskedToken[] {
+  const masked: MaskedToken[] = []
   const isPair = (at: number): boolean => rule.keys.has(run.slice(at, at + 2))
   const isKnown = (at: number): boolean => at < run.length && at >= 0 && (isPair(at) || (at > 0 && isPair(at - 1)))
   for (let at = 0; at < run.length; at++) {
@@ -162,9 +162,9 @@ function maskedRun(run: string, rule: TextReading): readonly Masked[] {
   return masked
 }
 
-/** The words of the sentence and how they follow one another, as words and as classes. */
-function addWords(names: Set<string>, masked: readonly Masked[]): void {
-  const at = (n: number): Masked => masked[n] ?? (n < 0 ? start : end)
+/** Adds the tokens of the sentence and pairs of neighbours, as words and as classes. */
+function addWords(names: Set<string>, masked: readonly MaskedToken[]): void {
+  const at = (n: number): MaskedToken => masked[n] ?? (n < 0 ? start : end)
   for (const [n, { word, form, isShared }] of masked.entries()) {
     names
       .add(`w ${word}`)
@@ -177,18 +177,21 @@ function addWords(names: Set<string>, masked: readonly Masked[]): void {
     .add(`f ${at(masked.length - 1).form} $`)
     .add(`^ ${at(0).form} ${at(1).form}`)
 }
-const start: Masked = { word: "^", form: "^", isShared: false }
-const end: Masked = { word: "$", form: "$", isShared: false }
+const start: MaskedToken = { word: "^", form: "^", isShared: false }
+const end: MaskedToken = { word: "$", form: "$", isShared: false }
 
-/** Tokens on either side of a word that count as near it. */
+/** Maximum distance in tokens at which a word is near another. */
 const near = 3
 
-/** Which word it begins with, what it speaks of first and last, what stands near words of the rule, and what else it speaks of. */
+/**
+ * Adds the first words, the kinds of the first and the last content words, the words near those of the rule, and the content words that are
+ * not in the rule.
+ */
 function addPlaces(names: Set<string>, rule: TextReading, { tokens, roles }: TextReading): void {
   const isShared = ({ keys }: Token): boolean => keys.some((key) => hasKey(rule, key))
-  const told = tokens.filter(({ keys }) => keys.length > 0)
+  const content = tokens.filter(({ keys }) => keys.length > 0)
   const formAt = (at: number): string => {
-    const token = told.at(at)
+    const token = content.at(at)
     if (token === undefined) return "-"
     return isShared(token) ? "S" : token.isName ? "N" : token.sort === "number" ? "0" : "c"
   }
@@ -214,7 +217,10 @@ function addPlaces(names: Set<string>, rule: TextReading, { tokens, roles }: Tex
   }
 }
 
-/** What the words of the sentence do, by what sort of rule it is, how much of the rule is said again and which value is another. */
+/**
+ * Adds the roles of the words, combined with the kind of the rule, the share of the rule that is repeated, and the kind of value that is
+ * different.
+ */
 function addRoles(
   names: Set<string>,
   rule: TextReading,
@@ -242,7 +248,7 @@ function addRoles(
     for (const name of roles) names.add(`r ${kind} + ${name}`)
   }
 }
-/** What speaks for an end, and what speaks against one. */
+/** Roles of words that speak for the end of a rule, and roles that speak against it. */
 const endingRoles: readonly string[] = ["undo", "nomore", "nowadays", "hence", "left", "fine", "change", "stop"]
 const keepingRoles: readonly string[] = [
   "today",
@@ -259,7 +265,10 @@ const keepingRoles: readonly string[] = [
 const countOf = (roles: readonly string[], some: readonly string[]): number =>
   Math.min(2, roles.filter((name) => some.includes(name)).length)
 
-/** What it says of the rule in all: by which sort of words, with anything against it or not, and how much else it speaks of. */
+/**
+ * Adds features for the sentence as a whole: which roles speak for the end of the rule, whether any speaks against it, and how much else
+ * the sentence is about.
+ */
 function addSense(names: Set<string>, rule: TextReading, sentence: TextReading, ofRule: number): void {
   const against = keepingRoles.some((role) => sentence.allRoles.has(role)) ? "but" : "and"
   const changed = changedValue(rule, sentence)
@@ -277,55 +286,59 @@ function addSense(names: Set<string>, rule: TextReading, sentence: TextReading, 
     .add(`${over} ${against} ${ofRule}`)
 }
 
-/** What a sentence speaks of that is neither in the rule nor a value, nor does anything in a change. */
+/** Returns what a sentence is about that is not in the rule, is no value and has no role in a change. */
 function restOf(rule: TextReading, { doing, keys, values }: TextReading): readonly string[] {
   const named = [...values.values()].flatMap((some) => [...some])
   return [...keys].filter((key) => !doing.has(key) && !hasKey(rule, key) && !named.some((value) => value.includes(key)))
 }
 
-/** Is a sentence as plain as can be: it says that something changes or is over, nothing against it, and next to nothing of anything else? */
+/**
+ * True if a sentence ends a rule in the plainest way: it says that something changes or is over, nothing against it, and hardly anything
+ * else.
+ */
 export function endsPlainly(ruleText: string, sentenceText: string): boolean {
   // "Never change queue 2" changes nothing.
-  const told = withoutCommanded(sentenceText)
-  if (!saysChange(told)) return false
-  const [rule, sentence] = [readText(ruleText), readText(told)]
+  const withoutBans = withoutCommanded(sentenceText)
+  if (!saysChange(withoutBans)) return false
+  const [rule, sentence] = [readText(ruleText), readText(withoutBans)]
   const rest = restOf(rule, sentence).length
-  if (rest > mostRest) return false
+  if (rest > maxRest) return false
   return swapsValue(rule, sentence, rest) || swapsName(rule, sentence, rest) || endsThing(rule, sentence, rest)
 }
-/** Does a sentence say that something changes or is over, and nothing against it? */
+/** True if a sentence says that something changes or is over, and nothing against it. */
 function saysChange(sentence: string): boolean {
   const { allRoles } = readRoles(sentence)
   return plainRoles.some((role) => allRoles.has(role)) && !keepingRoles.some((role) => allRoles.has(role))
 }
 const plainRoles: readonly string[] = ["nowadays", "hence", "change", "nomore", "undo", "stop"]
-const mostRest = 2
+const maxRest = 2
 
-/** "Stop posting to #ops": what a rule asks for there is over; a rule that forbids something there stays. */
+/** True if a sentence stops what a rule asks for in a channel: "Stop posting to #ops". A rule that forbids something there stays. */
 export function stopsThere(ruleText: string, sentenceText: string): boolean {
   const places = ruleText.match(channel) ?? []
-  // A rule of two channels is not over with one of them.
+  // A rule about two channels is not over with one of them.
   if (places.length === 0 || !places.every((one) => isNamed(sentenceText, one))) return false
-  const said = sentenceText.replace(courtesy, "")
+  const said = sentenceText.replace(politeOpening, "")
   const [rule, sentence] = [readText(ruleText), readText(said)]
-  // In writing without blanks a word is read as its pairs of signs: those at its edges are no words, and "もう" says no "も".
+  // A script without blanks is read as pairs of characters: those at the edge of a word are no words, and "もう" does not contain the word
+  // "も".
   const isDense = ideographic.test(said)
   const keeps = (role: string): boolean => sentence.allRoles.has(role) && !(isDense && role === "also")
   if (banning.some((name) => rule.classes.has(name)) || keepingRoles.some(keeps)) return false
   const [, verb = ""] = stopped.exec(said) ?? []
   if (verb === "" && !overRoles.some((role) => sentence.allRoles.has(role))) return false
   const rest = restOf(rule, sentence).filter((key) => !verb.toLowerCase().startsWith(key))
-  // What a rule asks for beside that is not over either.
+  // What else the rule asks for is not over either.
   const unsaid = [...rule.keys].filter((key) => !hasKey(sentence, key)).length
-  return isDense ? rest.length <= mostRest : rest.length === 0 && unsaid <= mostUnsaid
+  return isDense ? rest.length <= maxRest : rest.length === 0 && unsaid <= maxUnnamed
 }
-const mostUnsaid = 4
-/** Does a text name a channel, and no other one that only begins like it? */
+const maxUnnamed = 4
+/** True if a text names a channel, and not only another one that starts with its name. */
 function isNamed(text: string, place: string): boolean {
   const at = text.indexOf(place)
   return at >= 0 && !/^(?:[\w-]|\.\w)/.test(text.slice(at + place.length))
 }
-const courtesy =
+const politeOpening =
   /^(?:(?:sorry|sry|ok(?:ay)?|hey|oh|ah|hmm?|actually|entschuldigung|pardon|désolée?|perd[oó]n|desculpe|scusa|すみません|ごめん(?:なさい)?|不好意思|抱歉|죄송합니다)[\s,.!、。，]+)+/iu
 const channel = /(?<![\p{L}\p{N}])[#@][\p{L}\p{N}][\p{L}\p{N}_./-]*[\p{L}\p{N}]|[\w.+-]+@[\w-]+\.[\w.-]*\w/gu
 const banning: readonly string[] = ["never", "dont", "not", "forbid"]
@@ -333,7 +346,7 @@ const overRoles: readonly string[] = ["nomore", "undo", "stop"]
 const stopped = /(?<!\p{L})(?:stop|quit|(?:don['’]?t|do not)(?=.*any ?more)) (\p{L}+)/iu
 const ideographic = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/
 
-/** "The cap is 800 now": another value of a sort that the rule has, and about half of what it speaks of. */
+/** True if a sentence has another value of a kind that the rule has, and about half of what the rule is about: "The cap is 800 now". */
 function swapsValue(rule: TextReading, sentence: TextReading, rest: number): boolean {
   const changed = changedValue(rule, sentence)
   if (changed === "none" || changed === "name" || (rest > 0 && !namesOld(rule, sentence))) return false
@@ -341,7 +354,7 @@ function swapsValue(rule: TextReading, sentence: TextReading, rest: number): boo
   const own = [...rule.keys].filter((key) => !units.test(key) && !named.some((value) => value.includes(key)))
   const said = own.filter((key) => hasKey(sentence, key))
   if (changed === "tongue") return own.length <= 1 || said.length > 0
-  // "Make that 200 words": nothing but what is counted, of which the rule counts as many.
+  // "Make that 200 words": the sentence only names the unit, which the rule counts in as well.
   if (
     rest === 0 &&
     sentence.allRoles.has("change") &&
@@ -351,10 +364,13 @@ function swapsValue(rule: TextReading, sentence: TextReading, rest: number): boo
   return (said.length > 0 && said.length >= 0.5 * own.length) || said.some(isLimit)
 }
 
-/** "The cap is 800 now", of a rule that sets a bound in other words: the sentence speaks of a bound, of another number, and of nothing else. */
+/**
+ * True if a sentence changes the limit that a rule sets in other words ("The cap is 800 now"): it is about a limit, another number, and
+ * nothing else.
+ */
 export function movesLimit(ruleText: string, sentenceText: string): boolean {
   const rule = readText(ruleText)
-  // Few rules set one, and no other needs the sentence read.
+  // Few rules set a limit; for all others the sentence need not be read.
   if (!rule.classes.has("limit") || rule.numbers.size === 0 || !saysChange(sentenceText)) return false
   const sentence = readText(sentenceText)
   if (relationOf(rule.numbers, sentence.numbers) !== "other") return false
@@ -367,25 +383,31 @@ export function movesLimit(ruleText: string, sentenceText: string): boolean {
 }
 const unitSorts: readonly string[] = ["currency", "unit"]
 
-/** "Anna left, send it to Tom from now on", "just call me Eva": a name of the rule is over, or all else of it is said with another name. */
+/**
+ * True if a sentence replaces a name of the rule ("Anna left, send it to Tom from now on", "just call me Eva"): the name is said to be
+ * gone, or all else of the rule is repeated with another name.
+ */
 function swapsName(rule: TextReading, sentence: TextReading, rest: number): boolean {
-  const fresh = [...sentence.names].filter((name) => !hasKey(rule, name))
-  if (rule.names.size === 0 || fresh.length !== 1 || rest - fresh.length > 1) return false
+  const newNames = [...sentence.names].filter((name) => !hasKey(rule, name))
+  if (rule.names.size === 0 || newNames.length !== 1 || rest - newNames.length > 1) return false
   const old = [...rule.names].filter((name) => sentence.keys.has(name))
   if (old.length > 0) return sentence.allRoles.has("left") || sentence.ended.some((key) => old.includes(key))
   const own = [...rule.keys].filter((key) => !rule.names.has(key))
   return own.length > 0 && own.every((key) => hasKey(sentence, key)) && sentence.allRoles.has("undo")
 }
 
-/** What is counted tells little of what a rule is about. */
+/** Matches units, which tell little about the subject of a rule. */
 const units =
   /^(?:minut|hour|second|day|week|month|year|word|page|line|percent|euro|dollar|pound|stund|tag|heur|jour|mot|hor|dia|palabr)/
 
-/** Does a sentence name the value of the rule beside another one? */
+/** True if a sentence names the value of the rule beside another one. */
 const namesOld = (rule: TextReading, sentence: TextReading): boolean =>
   [...rule.values].some(([sort, values]) => relationOf(values, sentence.values.get(sort)) === "both")
 
-/** "Depths in fathoms, forget the metres": a thing of the rule is over, and half of what it speaks of is said; or it is what the rule begins with. */
+/**
+ * True if something in the rule is said to be over ("Depths in fathoms, forget the metres"), and half of what the rule is about is named,
+ * or the rule begins with that thing.
+ */
 function endsThing(rule: TextReading, sentence: TextReading, rest: number): boolean {
   const over = sentence.ended.filter((key) => hasKey(rule, key))
   if (over.length === 0) return false
@@ -397,7 +419,9 @@ function endsThing(rule: TextReading, sentence: TextReading, rest: number): bool
   )
 }
 
-/** "Postgres 16 from now on": of what has a name, another number is a later version of it; "table 2" is another table. */
+/**
+ * True if a sentence names a later version of something in the rule that has a name: "Postgres 16 from now on". "Table 2" is another table.
+ */
 export function namesLater(ruleText: string, sentenceText: string): boolean {
   const [rule, sentence] = [readText(ruleText), readText(sentenceText)]
   const isVersion = sentence.tokens.some(
@@ -406,14 +430,14 @@ export function namesLater(ruleText: string, sentenceText: string): boolean {
   return isVersion && sentence.allRoles.has("hence") && restOf(rule, sentence).length === 0
 }
 
-/** Does a sentence forbid or ask for something, and speak of no change beside: "never lift table 1"? It is a rule of its own. */
+/** True if a sentence forbids or asks for something and mentions no change: "never lift table 1". It is a rule of its own. */
 export function onlyCommands(sentence: string): boolean {
   const rest = withoutCommanded(sentence)
   // "Without asking" in a ban allows nothing.
   return rest !== sentence && !endingRoles.some((role) => role !== "fine" && readRoles(rest).allRoles.has(role))
 }
 
-/** What the other sentences of the message say; the first of `all` is the sentence itself. */
+/** Adds what the other sentences of the message say; the first of `all` is the sentence itself. */
 function addOthers(names: Set<string>, rule: TextReading, all: readonly TextReading[]): void {
   for (const { classes, allRoles, keys, asks } of all.slice(1)) {
     for (const name of classes) names.add(`o ${name}`)
@@ -426,12 +450,12 @@ function addOthers(names: Set<string>, rule: TextReading, all: readonly TextRead
   names
     .add(`all ${Math.min(6, all.length)}`)
     .add(`all length ${Math.min(10, Math.floor(length / 8))}`)
-    .add(`all said ${part(shareOf(anywhere, rule.keys.size), 5)}`)
+    .add(`all said ${quantize(ratio(anywhere, rule.keys.size), 5)}`)
   if (all.some(({ quotes }) => quotes)) names.add("all quotes")
   if (all.some(({ asks }) => asks)) names.add("all asks")
 }
 
-/** Which sort of value of the rule the sentence puts another in the place of. */
+/** Returns the kind of value of the rule that the sentence has another one of. */
 function changedValue(rule: TextReading, sentence: TextReading): "number" | "tongue" | "value" | "name" | "none" {
   const isOther = (before: ReadonlySet<string> | undefined, after: ReadonlySet<string> | undefined): boolean =>
     ["other", "both"].includes(relationOf(before, after))
@@ -442,7 +466,7 @@ function changedValue(rule: TextReading, sentence: TextReading): "number" | "ton
   return isOther(rule.names, sentence.names) ? "name" : "none"
 }
 
-/** What the values of one sort in a sentence are to those of the rule. */
+/** Returns how the values of one kind in a sentence relate to those of the rule. */
 const relationOf = (before: ReadonlySet<string> | undefined, after: ReadonlySet<string> | undefined): string => {
   if (before === undefined || before.size === 0) return after === undefined || after.size === 0 ? "none" : "new"
   if (after === undefined || after.size === 0) return "unsaid"
@@ -450,7 +474,7 @@ const relationOf = (before: ReadonlySet<string> | undefined, after: ReadonlySet<
   return same === 0 ? "other" : same === after.size ? "same" : "both"
 }
 
-/** What sort of rule it is. */
+/** Returns the kinds of a rule. */
 function kindsOf({ classes, values }: TextReading): readonly string[] {
   const kinds = ruleKinds.filter((name) => classes.has(name))
   return [

@@ -5,27 +5,27 @@ import wordLists from "./withdrawal-words.json" with { type: "json" }
 import { classesIn } from "./word-classes.ts"
 
 /**
- * A rule or a sentence as the model of withdrawals reads it: its words, what they are about, and what they do in a change. The words that
- * do something stand in `withdrawal-words.json`, by what they do and in the languages that rules are found in.
+ * Reads a rule or a sentence for the model of withdrawals: its words, what they are about, and their roles in a change. The words that have
+ * a role are in `withdrawal-words.json`, by role and in the languages that rules are found in.
  */
 
-/** A word, number or sign of a text. */
+/** A word, number or punctuation mark of a text. */
 export type Token = {
-  /** In small letters and without accents; a number as it stands. */
+  /** In lower case and without accents; a number as it is written. */
   readonly text: string
   readonly sort: "word" | "number" | "sign" | "unspaced"
-  /** What it is about, without endings; of a run without blanks two signs each, of words of grammar nothing. */
+  /** Stems of what it is about; pairs of characters in a run without blanks, nothing for a grammatical word. */
   readonly keys: readonly string[]
   readonly isName: boolean
   readonly isQuoted: boolean
 }
 
-/** What a text is about: enough to tell most rules apart from what is said. */
+/** What a text is about: enough to tell that most sentences are not about a rule. */
 type KeyReading = {
   readonly tokens: readonly Token[]
-  /** What it is about: stems of words, numbers, pairs of signs. */
+  /** Stems of words, numbers, pairs of characters. */
   readonly keys: ReadonlySet<string>
-  /** The same by their first letters. */
+  /** Same, by their first letters. */
   readonly stems: ReadonlyMap<string, readonly string[]>
   readonly quotes: boolean
 }
@@ -33,28 +33,28 @@ type KeyReading = {
 export type TextReading = KeyReading & {
   readonly names: ReadonlySet<string>
   readonly classes: ReadonlySet<string>
-  /** What each token does in a change, and all of them. */
+  /** Roles of each token in a change, and all of them. */
   readonly roles: readonly (readonly string[])[]
   readonly allRoles: ReadonlySet<string>
-  /** What the words that do something in a change are about by themselves. */
+  /** Keys of the words that have a role in a change. */
   readonly doing: ReadonlySet<string>
-  /** Its values by sort, and the numbers and names of languages in it as words. */
+  /** Values by kind, and the numbers and names of languages as words. */
   readonly values: ReadonlyMap<string, ReadonlySet<string>>
   readonly numbers: ReadonlySet<string>
   readonly tongues: ReadonlySet<string>
-  /** What it says is over, and which of that nothing that narrows it stands behind. */
+  /** What it says is over, and which of that is not narrowed by the words after it. */
   readonly ended: readonly string[]
   readonly endedAlone: readonly string[]
   readonly asks: boolean
 }
 
-/** Tokens of one text that are read. */
+/** Maximum number of tokens read of one text. */
 const maxTokens = 60
 
 const tokenPattern =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+|\p{Nd}+(?:[.,:]\p{Nd}+)*|[\p{L}\p{M}]+(?:['’_/.][\p{L}\p{M}\p{N}]+)*|[$€£¥%?!;:,("“”„«»「」。、，：；？！—–…]|[#@]\w+/gu
 
-/** The words and phrases of the table, each with what it does. */
+/** Words and phrases of the table, each with its roles. */
 const phrases = lazy((): ReadonlyMap<string, readonly string[]> => {
   const known = new Map<string, string[]>()
   for (const [name, list] of Object.entries(wordLists.words)) {
@@ -64,25 +64,25 @@ const phrases = lazy((): ReadonlyMap<string, readonly string[]> => {
   }
   return known
 })
-/** Words of the longest phrase. */
+/** Maximum number of words in a phrase. */
 const maxPhrase = 5
 const runs = lazy((): readonly (readonly [string, string])[] =>
   Object.entries(wordLists.runs).flatMap(([name, list]) =>
     plain(list.join(" "))
       .split(" ")
-      .map((sign) => [sign, name] as const),
+      .map((part) => [part, name] as const),
   ),
 )
 
 /**
- * What each token does in a change; a phrase does it at its first word, and the words within it do nothing of their own: "as of today" holds
- * from then on, and not for today. What all of them are about is told in `doing`.
+ * Returns the roles of each token in a change. A phrase has its role at its first word, and the words within it have none of their own: "as
+ * of today" applies from then on, not only today. Adds the keys of words with a role to `doing`.
  */
 function rolesOf(tokens: readonly Token[], doing: Set<string>): readonly (readonly string[])[] {
   const known = phrases()
   let phraseEnd = 0
   return tokens.map(({ sort, text }, n) => {
-    if (sort === "unspaced") return [...new Set(runs().flatMap(([sign, name]) => (text.includes(sign) ? [name] : [])))]
+    if (sort === "unspaced") return [...new Set(runs().flatMap(([part, name]) => (text.includes(part) ? [name] : [])))]
     if (sort !== "word") return []
     const found: string[] = []
     let phrase = ""
@@ -101,19 +101,19 @@ function rolesOf(tokens: readonly Token[], doing: Set<string>): readonly (readon
 const isUnspaced = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
 const isLetter = /^[\p{L}#@]/u
 
-/** Classes of words that say what a sentence is about, and nothing of what it does. */
+/** Classes of words that tell what a sentence is about, not what it does. */
 const topical: ReadonlySet<string> = new Set(
   "task order orderOrNoun scope product artifact output craft log rulefile step view data plural".split(" "),
 )
 const doingClasses = (text: string): readonly string[] => [...classesIn(text)].filter((name) => !topical.has(name))
 
-/** The classes of a word by itself. */
+/** Cached classes of a single word. */
 export const classesOfWord = createRecent(doingClasses, 4 * maxKept)
 
-/** Letters that two forms of a word have in common at least. */
+/** Minimum number of letters that two forms of a word have in common. */
 const stemLength = 4
 
-/** A word without what its forms differ by; nothing for a word of grammar. */
+/** Cached stem of a word; empty for a grammatical word. */
 const wordKey = createRecent((word: string): string => {
   if (isLimit(word)) return word.replace(/s$/, "")
   if (word.length < 3 || isEmptyWord(word) || classesOfWord(word).some((name) => grammar.has(name))) return ""
@@ -122,10 +122,10 @@ const wordKey = createRecent((word: string): string => {
   return single.length > 3 ? single.replace(/[aeiouyаеиоуыяюьة]$/u, "") : single
 }, 4 * maxKept)
 
-/** A rule that sets a limit is about it. */
+/** True for a word that names a limit: a rule that sets one is about it. */
 export const isLimit = (word: string): boolean => /^(?:caps?|limits?|maximum|minimum|ceiling|quota)$/.test(word)
 
-/** Are two words forms of one: most letters are the same from the first on, or one begins with the other? */
+/** True if two words are forms of one: most letters are the same from the start, or one begins with the other. */
 export function isOneWord(one: string, two: string): boolean {
   if (one === two) return true
   const [short, long] = one.length < two.length ? [one, two] : [two, one]
@@ -135,7 +135,7 @@ export function isOneWord(one: string, two: string): boolean {
 }
 const minAlike = 0.6
 
-/** Is a word of a sentence also in a rule, in whatever form? */
+/** True if a word of a sentence is also in a rule, in any form. */
 export const hasKey = ({ stems }: Pick<KeyReading, "stems">, key: string): boolean =>
   stems.get(key.slice(0, stemLength))?.some((other) => isOneWord(key, other)) === true
 const grammar: ReadonlySet<string> = new Set(
@@ -144,7 +144,7 @@ const grammar: ReadonlySet<string> = new Set(
   ),
 )
 
-/** What a text is about, read once for all pairs that it is in. */
+/** Cached reading of what a text is about, shared by all pairs that it is in. */
 export const readKeys = createRecent((text): KeyReading => {
   const tokens = tokensIn(text)
   const keys = new Set(tokens.flatMap(({ keys: own }) => own))
@@ -152,18 +152,18 @@ export const readKeys = createRecent((text): KeyReading => {
   return { tokens, keys, stems, quotes: tokens.some(({ isQuoted }) => isQuoted) }
 }, maxKept)
 
-const isTongue = ({ sort, text }: Token): boolean => sort === "word" && classesOfWord(text).includes("tongue")
-/** Does a text name a language? */
-export const namesTongue = createRecent((text): boolean => readKeys(text).tokens.some(isTongue), maxKept)
+const isLanguage = ({ sort, text }: Token): boolean => sort === "word" && classesOfWord(text).includes("tongue")
+/** True if a text names a language. */
+export const namesTongue = createRecent((text): boolean => readKeys(text).tokens.some(isLanguage), maxKept)
 
-/** What the words of a text do in a change: for most sentences that is all that is asked of them. */
+/** Cached roles of the words of a text in a change; most sentences are read no further. */
 export const readRoles = createRecent((text): Pick<TextReading, "roles" | "allRoles" | "doing"> => {
   const doing = new Set<string>()
   const roles = rolesOf(readKeys(text).tokens, doing)
   return { roles, doing, allRoles: new Set(roles.flat()) }
 }, maxKept)
 
-/** All of a text that tells, read once as well. */
+/** Cached full reading of a text. */
 export const readText = createRecent((text): TextReading => {
   const { tokens, keys, stems, quotes } = readKeys(text)
   const seen = plain(text)
@@ -181,21 +181,21 @@ export const readText = createRecent((text): TextReading => {
     classes: new Set(doingClasses(seen)),
     values: sortedValues(seen),
     numbers: textsOf(({ sort }) => sort === "number"),
-    tongues: textsOf(isTongue),
+    tongues: textsOf(isLanguage),
     ended: keysOf(over),
     endedAlone: keysOf(over.filter((word) => /^ ?(?:[.,;!:]|$)/.test(seen.slice(seen.indexOf(word) + word.length)))),
     asks: /[?？؟]\s*$/.test(text),
   }
 }, maxKept)
 
-/** A full stop behind a word, and not behind a title such as "Dr." */
-const endsSentence = /\p{L}{4}\.\s+$/u
+/** Matches a full stop after a word, but not after a title such as "Dr." */
+const fullStop = /\p{L}{4}\.\s+$/u
 const isAscii = /^[\0-\x7f]*$/
 
 function tokensIn(text: string): readonly Token[] {
   const tokens: Token[] = []
   let isQuoted = false
-  // A capital at the start of a sentence makes no name.
+  // Whether the next token starts a sentence: a capital there makes no name.
   let isFirst = true
   for (const { 0: found, index } of text.matchAll(tokenPattern)) {
     if (tokens.length >= maxTokens) break
@@ -205,7 +205,7 @@ function tokensIn(text: string): readonly Token[] {
     else if (/^\p{Nd}/u.test(found)) tokens.push({ ...token, sort: "number", ...numberOf(seen) })
     else if (isLetter.test(found)) {
       const key = wordKey(seen)
-      const isName = !isFirst && key !== "" && /^\p{Lu}/u.test(found) && !endsSentence.test(text.slice(0, index))
+      const isName = !isFirst && key !== "" && /^\p{Lu}/u.test(found) && !fullStop.test(text.slice(0, index))
       tokens.push({ ...token, sort: "word", keys: key === "" ? [] : [key], isName })
     } else {
       if (/["“”„«»「」]/.test(found)) isQuoted = !isQuoted
@@ -221,7 +221,7 @@ const numberOf = (seen: string): Pick<Token, "text" | "keys"> => {
   return { text, keys: [text] }
 }
 
-/** Two signs each of a run without blanks, but for words of grammar. */
+/** Returns the pairs of characters in a run without blanks, except grammatical words. */
 function pairsOf(run: string): readonly string[] {
   const bare = withoutWideGrammar(run)
   return Array.from({ length: Math.max(0, bare.length - 1) }, (_, at) => bare.slice(at, at + 2)).filter(

@@ -1,5 +1,5 @@
 import { letters } from "../language/letters.ts"
-import { kindTable, learnKind, ofWords, signKind, signsOf } from "./sign-kinds.ts"
+import { charKind, kindTable, learnKind, ofWords, scratchCodes } from "./sign-kinds.ts"
 import {
   classLists,
   hashFactor,
@@ -19,29 +19,29 @@ import {
 import { type ClassSet, classNames } from "./word-table.ts"
 
 /**
- * A folded sentence as its words and joints. The numbers of its words stand in an array that many readings share, one word behind the
- * other: `wordLength` numbers for each, at the places of `wordField`. As a set it has the classes of all its words.
+ * A folded sentence as its words and punctuation tokens. Their fields are stored in an array that many readings share: `wordLength` numbers
+ * for each token, at the offsets of `wordField`. As a class set it has the classes of all its words.
  */
 export type Reading = ClassSet & {
   readonly text: string
   readonly words: Int32Array
-  /** Where its first word stands in `words`, where its words end, and how many there are. */
+  /** Offset of its first word in `words`, offset after its last word, and the number of words. */
   readonly first: number
   readonly end: number
   readonly count: number
-  /** The classes of the words: the field `list` of a word tells where in them. A phrase has them at its first word. */
+  /** Classes of the words: the `list` field of a word tells which of them. A phrase has its classes at its first word. */
   readonly lists: Uint8Array
-  /** The classes of all words, each once, in the order of the text. */
+  /** Classes of all words, each once, in text order. */
   readonly classes: readonly number[]
-  /** What signs tell, as bits of `textMark`. */
+  /** What its punctuation and masks tell, as bits of `textMark`. */
   readonly marks: number
 }
 
-/** Is a class in a set? */
+/** True if a class is in a set. */
 export const isAmong = (of: number, { low, high }: ClassSet): boolean =>
   ((of < 32 ? low : high) & (1 << (of & 31))) !== 0
 
-/** What the signs of a sentence tell: those behind its last letter or digit, what was put aside, a colon within, a bracket at its start. */
+/** Bits for the punctuation after the last letter or digit, for masked parts, for a colon inside, and for a bracket at the start. */
 export const textMark = {
   asks: 1,
   asksWide: 2,
@@ -54,25 +54,25 @@ export const textMark = {
   bracket: 256,
 } as const
 
-/** Does a token stand in a script that puts no blanks between words? */
+/** True if a token is in a script without blanks between words. */
 export const isUnspacedToken = (text: string): boolean => isOfRun(text.charCodeAt(0))
 
-/** What a sign is to the scanner: part of a word, a digit, a sign that is a word of its own; what is passed over is `other`. */
+/** Kinds of characters for the tokenizer: letters, digits, punctuation that is a token of its own; `other` is skipped. */
 const [other, ofLetters, ofNumber, alone, dash, unspaced] = [1, 2, 3, 4, 5, 6]
 const tokenKinds = new Uint8Array(1 << 16)
 const letter = new RegExp(`[${letters}]`)
 
 function learnTokenKind(code: number): number {
-  const sign = String.fromCharCode(code)
+  const char = String.fromCharCode(code)
   const kind = isOfRun(code)
     ? unspaced
-    : letter.test(sign)
+    : letter.test(char)
       ? ofLetters
-      : /[0-9]/.test(sign)
+      : /[0-9]/.test(char)
         ? ofNumber
-        : /[?!:;,(。！？：；，、→%$€£]/.test(sign)
+        : /[?!:;,(。！？：；，、→%$€£]/.test(char)
           ? alone
-          : /[-–—]/.test(sign)
+          : /[-–—]/.test(char)
             ? dash
             : other
   tokenKinds[code] = kind
@@ -80,53 +80,59 @@ function learnTokenKind(code: number): number {
 }
 const tokenKindOf = (code: number): number => tokenKinds[code] || learnTokenKind(code)
 
-/** A letter within a word; words of letters may go on in a script without blanks. */
-const goesOn = (code: number): boolean => {
+/** True for a letter within a word; a word of letters may continue in a script without blanks. */
+const isInnerLetter = (code: number): boolean => {
   const kind = tokenKindOf(code)
-  return kind === ofLetters || (kind === unspaced && code !== noLetter)
+  return kind === ofLetters || (kind === unspaced && code !== unassignedCode)
 }
-/** The first place of a script without blanks, which has no sign. */
-const noLetter = 0x3040
+/** First code of the Hiragana block, to which no character is assigned. */
+const unassignedCode = 0x3040
 
-const isBlank = (code: number): boolean => ((kindTable[code] || learnKind(code)) & signKind.blank) !== 0
+const isBlank = (code: number): boolean => ((kindTable[code] || learnKind(code)) & charKind.blank) !== 0
 
-/** Tokens of one sentence; what is longer is read at its two ends. */
+/** Maximum number of tokens of one sentence; of a longer one the two ends are read. */
 const maxTokens = 120
 const half = maxTokens / 2
 
-/** Where the tokens of the sentence start and end that is being read, and the hashes of their signs: the first ones and then the last ones in turn. */
+/**
+ * Start, end and hash of each token of the current sentence. The second half is a ring buffer, so that the first and the last tokens are
+ * kept.
+ */
 const starts = new Int32Array(maxTokens)
 const ends = new Int32Array(maxTokens)
 const hashes = new Int32Array(maxTokens)
 const slotOf = (token: number): number => (token < maxTokens ? token : half + ((token - half) % half))
 
-/** Which of the tokens that were found is the one at a place of those that are read. */
+/** Returns the slot of a token by its position among those that are read. */
 const tokenAt = (place: number, found: number): number =>
   slotOf(place < half ? place : found - Math.min(found, maxTokens) + place)
 
-/** Finds the tokens of a text in one pass, and returns how many there are: words ("e-mail" and "don't" are one), numbers, signs, dashes before blanks. */
-function findTokens(signs: Uint16Array, length: number): number {
+/**
+ * Finds the tokens of a text in one pass and returns how many there are: words ("e-mail" and "don't" are one), numbers, punctuation, dashes
+ * before blanks.
+ */
+function findTokens(codes: Uint16Array, length: number): number {
   let count = 0
   for (let at = 0; at < length; ) {
     const start = at
-    const code = signs[at++] ?? 0
+    const code = codes[at++] ?? 0
     const kind = tokenKindOf(code)
     if (kind === other) continue
     let hash = Math.imul(hashStart ^ code, hashFactor)
     if (kind === ofLetters)
       while (at < length) {
-        const next = signs[at] ?? 0
-        if (!goesOn(next) && !(isWithin(next) && at + 1 < length && goesOn(signs[at + 1] ?? 0))) break
+        const next = codes[at] ?? 0
+        if (!isInnerLetter(next) && !(isInnerMark(next) && at + 1 < length && isInnerLetter(codes[at + 1] ?? 0))) break
         hash = Math.imul(hash ^ next, hashFactor)
         at++
       }
     else if (kind === dash) {
-      const end = endOfDashes(signs, length, start)
+      const end = endOfDashes(codes, length, start)
       if (end === start) continue
-      for (; at < end; at++) hash = Math.imul(hash ^ (signs[at] ?? 0), hashFactor)
+      for (; at < end; at++) hash = Math.imul(hash ^ (codes[at] ?? 0), hashFactor)
     } else if (kind !== alone)
-      for (; at < length && tokenKindOf(signs[at] ?? 0) === kind; at++)
-        hash = Math.imul(hash ^ (signs[at] ?? 0), hashFactor)
+      for (; at < length && tokenKindOf(codes[at] ?? 0) === kind; at++)
+        hash = Math.imul(hash ^ (codes[at] ?? 0), hashFactor)
     const slot = slotOf(count++)
     starts[slot] = start
     ends[slot] = at
@@ -135,116 +141,119 @@ function findTokens(signs: Uint16Array, length: number): number {
   return count
 }
 
-/** Signs that stand between the letters of one word. */
-const isWithin = (code: number): boolean => code === 0x27 || code === 0x2d || code === 0x2019
+/** True for characters that may stand between the letters of one word. */
+const isInnerMark = (code: number): boolean => code === 0x27 || code === 0x2d || code === 0x2019
 
-/** Where one or two dashes end that stand before a blank, or where they start if none does. */
-function endOfDashes(signs: Uint16Array, length: number, start: number): number {
-  const isDash = (at: number): boolean => at < length && tokenKindOf(signs[at] ?? 0) === dash
-  const isBlankAt = (at: number): boolean => at < length && isBlank(signs[at] ?? 0)
+/** Returns the end of one or two dashes that a blank follows, or their start if none does. */
+function endOfDashes(codes: Uint16Array, length: number, start: number): number {
+  const isDash = (at: number): boolean => at < length && tokenKindOf(codes[at] ?? 0) === dash
+  const isBlankAt = (at: number): boolean => at < length && isBlank(codes[at] ?? 0)
   if (isDash(start + 1) && isBlankAt(start + 2)) return start + 2
   return isBlankAt(start + 1) ? start + 1 : start
 }
 
-/** The words and joints of a folded sentence. */
+/** Returns the words and punctuation tokens of a folded sentence. */
 export function tokensOf(text: string): readonly string[] {
-  const found = findTokens(signsOf(text, 0, text.length), text.length)
+  const found = findTokens(scratchCodes(text, 0, text.length), text.length)
   return Array.from({ length: Math.min(found, maxTokens) }, (_, place) => {
     const token = tokenAt(place, found)
     return text.slice(starts[token], ends[token])
   })
 }
 
-/** Words that are kept once they were met, and letters of each at most: what is longer is told by its letters each time. */
+/** Maximum number of cached words, and of letters of each; the fields of a longer word are computed each time. */
 const maxWords = 1 << 14
 const maxLetters = 40
-const roomForLetters = 8 * maxWords
-/** Letters of a kept word that stand beside its numbers, two in each: what is looked at together stands together. */
+const letterCapacity = 8 * maxWords
+/** Number of letters stored in the record of a word, two in each number, so that what is read together is stored together. */
 const nearLetters = 12
-/** Numbers of a kept word: the hash of its letters, how many there are and where more than those near stand, what it is in a reading, its letters. */
+/**
+ * Length of the record of a word: the hash of its letters, their number with the offset of those of a long word, its fields in a reading,
+ * its first letters.
+ */
 const recordLength = wordLength + 2 + nearLetters / 2
 const [lettersAt, wordAt, nearAt] = [1, 2, wordLength + 2]
 const slotCount = 2 * maxWords
 
-/** By hash: the number of a kept word, or zero. Then the words, and the letters of the long ones one behind the other. */
+/** Hash table of record numbers (0 is empty), the records, and the letters of long words one after another. */
 const slots = new Uint16Array(slotCount)
 const records = new Int32Array(recordLength * maxWords)
-const keptLetters = new Uint16Array(roomForLetters)
+const keptLetters = new Uint16Array(letterCapacity)
 let [keptWords, lettersUsed] = [0, 0]
 
-/** Makes room for as many new words: all are let go when there is none. */
+/** Makes room for new words: clears the cache if they do not fit. */
 function makeRoom(words: number): void {
-  if (keptWords + words < maxWords && lettersUsed + words * maxLetters <= roomForLetters) return
+  if (keptWords + words < maxWords && lettersUsed + words * maxLetters <= letterCapacity) return
   slots.fill(0)
   keptWords = 0
   lettersUsed = 0
 }
 
-/** Where the numbers of a word stand in `records`, which is not too long. `hash` is the one of its letters. */
-function recordOf(signs: Uint16Array, start: number, end: number, hash: number): number {
+/** Returns the offset in `records` of the fields of a word, which is not longer than `maxLetters`. `hash` is the hash of its letters. */
+function recordOf(codes: Uint16Array, start: number, end: number, hash: number): number {
   for (let slot = (hash ^ (hash >>> 15)) & (slotCount - 1); ; slot = (slot + 1) & (slotCount - 1)) {
     const record = (slots[slot] ?? 0) * recordLength
-    if (record === 0) return keepWord(signs, start, end, hash, slot)
+    if (record === 0) return keepWord(codes, start, end, hash, slot)
     if (records[record] !== hash) continue
     const kept = records[record + lettersAt] ?? 0
     if ((kept & lengthMask) !== end - start) continue
-    if (isKeptAt(record, kept >> lengthBits, signs, start, end)) return record + wordAt
+    if (isKeptAt(record, kept >> lengthBits, codes, start, end)) return record + wordAt
   }
 }
 
-/** Are the letters of a kept word those of another one that is as long? */
-function isKeptAt(record: number, from: number, signs: Uint16Array, start: number, end: number): boolean {
+/** True if the letters of a cached word are those of another word of the same length. */
+function isKeptAt(record: number, from: number, codes: Uint16Array, start: number, end: number): boolean {
   if (end - start > nearLetters) {
     let at = start
-    while (at < end && keptLetters[from + at - start] === signs[at]) at++
+    while (at < end && keptLetters[from + at - start] === codes[at]) at++
     return at === end
   }
   let near = record + nearAt
-  for (let at = start; at < end; at += 2, near++) if (records[near] !== twoLetters(signs, at, end)) return false
+  for (let at = start; at < end; at += 2, near++) if (records[near] !== twoLetters(codes, at, end)) return false
   return true
 }
 
-const twoLetters = (signs: Uint16Array, at: number, end: number): number =>
-  (signs[at] ?? 0) | (at + 1 < end ? (signs[at + 1] ?? 0) << 16 : 0)
+const twoLetters = (codes: Uint16Array, at: number, end: number): number =>
+  (codes[at] ?? 0) | (at + 1 < end ? (codes[at + 1] ?? 0) << 16 : 0)
 
-function keepWord(signs: Uint16Array, start: number, end: number, hash: number, slot: number): number {
+function keepWord(codes: Uint16Array, start: number, end: number, hash: number, slot: number): number {
   const record = recordLength * ++keptWords
   slots[slot] = keptWords
   records[record] = hash
   records[record + lettersAt] = (lettersUsed << lengthBits) | (end - start)
-  if (end - start > nearLetters) for (let at = start; at < end; at++) keptLetters[lettersUsed++] = signs[at] ?? 0
-  else for (let at = start, near = record + nearAt; at < end; at += 2) records[near++] = twoLetters(signs, at, end)
-  writeWord(records, record + wordAt, signs, start, end)
+  if (end - start > nearLetters) for (let at = start; at < end; at++) keptLetters[lettersUsed++] = codes[at] ?? 0
+  else for (let at = start, near = record + nearAt; at < end; at += 2) records[near++] = twoLetters(codes, at, end)
+  writeWord(records, record + wordAt, codes, start, end)
   return record + wordAt
 }
 
-/** Does a word do something in a sentence, whatever the sentence is about? */
-export function isClassed(signs: Uint16Array, start: number, end: number): boolean {
+/** True if the word table has a word, because it tells what a sentence does. */
+export function isClassed(codes: Uint16Array, start: number, end: number): boolean {
   if (end - start > maxLetters) return false
   makeRoom(1)
-  const at = recordOf(signs, start, end, hashOf(signs, start, end))
+  const at = recordOf(codes, start, end, hashOf(codes, start, end))
   return ((records[at + wordField.flags] ?? 0) & wordFlag.classed) !== 0
 }
 
-/** The words of many readings, one behind the other; a new array is begun when one is full, and goes with the last of its readings. */
-const roomWords = 1024
-let room = new Int32Array(roomWords * wordLength)
-let used = 0
+/** Array that the words of many readings share. When it is full a new one is allocated; the old one lives as long as its readings. */
+const bufferWords = 1024
+let wordBuffer = new Int32Array(bufferWords * wordLength)
+let bufferUsed = 0
 
-/** A folded sentence, read once for all that is asked of it. */
-export const readWords = (text: string): Reading => readSigns(text, signsOf(text, 0, text.length))
+/** Reads the words of a folded sentence and their classes. */
+export const readWords = (text: string): Reading => readCodes(text, scratchCodes(text, 0, text.length))
 
-/** The same, given as signs as well. */
-export function readSigns(text: string, signs: Uint16Array): Reading {
-  const found = findTokens(signs, text.length)
+/** Same, with the character codes given as well. */
+export function readCodes(text: string, codes: Uint16Array): Reading {
+  const found = findTokens(codes, text.length)
   const count = Math.min(found, maxTokens)
-  if (used + count * wordLength > room.length) {
-    room = new Int32Array(roomWords * wordLength)
-    used = 0
+  if (bufferUsed + count * wordLength > wordBuffer.length) {
+    wordBuffer = new Int32Array(bufferWords * wordLength)
+    bufferUsed = 0
   }
-  const words = room
-  const first = used
-  used += count * wordLength
+  const words = wordBuffer
+  const first = bufferUsed
+  bufferUsed += count * wordLength
   makeRoom(count)
   let runs: Map<number, readonly number[]> | undefined
   let hasPhrases = false
@@ -252,12 +261,12 @@ export function readSigns(text: string, signs: Uint16Array): Reading {
     const token = tokenAt(place, found)
     const start = starts[token] ?? 0
     const end = ends[token] ?? 0
-    if (tokenKindOf(signs[start] ?? 0) === unspaced) {
+    if (tokenKindOf(codes[start] ?? 0) === unspaced) {
       runs ??= new Map()
-      runs.set(at, writeRun(words, at, signs, start, end))
-    } else if (end - start > maxLetters) writeLetters(words, at, signs, start, end)
+      runs.set(at, writeRun(words, at, codes, start, end))
+    } else if (end - start > maxLetters) writeLetters(words, at, codes, start, end)
     else {
-      const from = recordOf(signs, start, end, hashes[token] ?? 0)
+      const from = recordOf(codes, start, end, hashes[token] ?? 0)
       copyWord(words, at, from)
       if ((words[at + wordField.phrase] ?? 0) > lengthMask) hasPhrases = true
     }
@@ -265,12 +274,12 @@ export function readSigns(text: string, signs: Uint16Array): Reading {
   if (hasPhrases)
     for (let left = count, at = first; left > 0; left--, at += wordLength)
       if ((words[at + wordField.phrase] ?? 0) > lengthMask) writePhrase(words, at, left)
-  const lists = runs === undefined ? classLists : listsWith(runs, words, first, used)
-  return stretchOf(text, words, lists, first, used, marksOf(text, signs))
+  const lists = runs === undefined ? classLists : listsWith(runs, words, first, bufferUsed)
+  return stretchOf(text, words, lists, first, bufferUsed, marksOf(text, codes))
 }
 const noLists = new Uint8Array(0)
 
-/** The numbers of a kept word, one by one: that takes less than a loop. */
+/** Copies the fields of a cached word one by one, which is faster than a loop. */
 function copyWord(words: Int32Array, at: number, from: number): void {
   words[at] = records[from] ?? 0
   words[at + 1] = records[from + 1] ?? 0
@@ -282,7 +291,7 @@ function copyWord(words: Int32Array, at: number, from: number): void {
   words[at + 7] = records[from + 7] ?? 0
 }
 
-/** Classes of the words behind an opening word, if they make a phrase with it: written over the ones of the word itself. */
+/** Overwrites the classes of a word with those of the phrase that it opens, if the following words complete one. */
 function writePhrase(words: Int32Array, at: number, left: number): void {
   let place = (words[at + wordField.phrase] ?? 0) >> lengthBits
   for (let count = phrases[place++] ?? 0; count > 0; count--) {
@@ -303,7 +312,7 @@ function writePhrase(words: Int32Array, at: number, left: number): void {
 const isNumbered = (words: Int32Array, at: number, number: number): boolean =>
   ((words[at + wordField.phrase] ?? 0) & lengthMask) === number
 
-/** The classes of the known words of a sentence and of its runs without blanks in one array. */
+/** Collects the classes of the known words of a sentence and of its runs without blanks in one array, and updates the `list` fields. */
 function listsWith(
   runs: ReadonlyMap<number, readonly number[]>,
   words: Int32Array,
@@ -314,14 +323,14 @@ function listsWith(
   for (let at = first; at < end; at += wordLength) {
     const list = words[at + wordField.list] ?? 0
     const from = list >> lengthBits
-    const own = runs.get(at) ?? classLists.subarray(from, from + (list & lengthMask))
-    words[at + wordField.list] = (lists.length << lengthBits) | own.length
-    for (const of of own) lists.push(of)
+    const classesOfRun = runs.get(at) ?? classLists.subarray(from, from + (list & lengthMask))
+    words[at + wordField.list] = (lists.length << lengthBits) | classesOfRun.length
+    for (const of of classesOfRun) lists.push(of)
   }
   return Uint8Array.from(lists)
 }
 
-/** A stretch of the words of a sentence with the classes in it. */
+/** Returns a range of the words of a sentence as a reading of its own. */
 export function stretchOf(
   text: string,
   words: Int32Array,
@@ -350,11 +359,11 @@ export function stretchOf(
 
 const isOfWord = (code: number): boolean => ((kindTable[code] || learnKind(code)) & ofWords) !== 0
 
-function marksOf(text: string, signs: Uint16Array): number {
+function marksOf(text: string, codes: Uint16Array): number {
   const { length } = text
-  let marks = length > 0 && signs[0] === 0x28 ? textMark.bracket : 0
+  let marks = length > 0 && codes[0] === 0x28 ? textMark.bracket : 0
   for (let at = length - 1; at >= 0; at--) {
-    const code = signs[at] ?? 0
+    const code = codes[at] ?? 0
     if (isOfWord(code)) break
     if (code === 0x3f) marks |= textMark.asks
     else if (code === 0xff1f) marks |= textMark.asksWide
@@ -362,7 +371,7 @@ function marksOf(text: string, signs: Uint16Array): number {
     else if (code === 0x3a || code === 0xff1a) marks |= textMark.endsInColon
   }
   for (let at = text.indexOf(":"); at >= 0; at = text.indexOf(":", at + 1))
-    if (at + 1 === length || isBlank(signs[at + 1] ?? 0)) marks |= textMark.colon
+    if (at + 1 === length || isBlank(codes[at + 1] ?? 0)) marks |= textMark.colon
   if (text.includes("：")) marks |= textMark.colon
   if (!text.includes("q")) return marks
   return (
@@ -373,7 +382,7 @@ function marksOf(text: string, signs: Uint16Array): number {
   )
 }
 
-/** The same for words that stand apart from the sentence around them: what was put aside in them. */
+/** Returns the marks of a range of words inside a sentence: only those of masked parts. */
 export function marksOfWords(words: Int32Array, first: number, end: number): number {
   let flags = 0
   for (let at = first; at < end; at += wordLength) flags |= words[at + wordField.flags] ?? 0
@@ -384,10 +393,10 @@ export function marksOfWords(words: Int32Array, first: number, end: number): num
   )
 }
 
-/** Where nothing stands. */
+/** Reading of a missing sentence. */
 export const noReading: Reading = {
   text: "",
-  words: room,
+  words: wordBuffer,
   first: 0,
   end: 0,
   count: 0,
@@ -398,6 +407,6 @@ export const noReading: Reading = {
   marks: 0,
 }
 
-/** The names of the classes that the words of a folded text have. */
+/** Returns the names of the classes of the words in a folded text. */
 export const classesIn = (text: string): ReadonlySet<string> =>
   new Set(readWords(text).classes.map((place) => classNames[place] ?? ""))

@@ -2,24 +2,24 @@ import { assert } from "../message/assert.ts"
 import tables from "./word-table.json" with { type: "json" }
 
 /**
- * Words that say what a sentence does, whatever it is about, by class and in the languages that the finder reads: folded, without accents;
- * phrases stand behind bars. The model reads classes beside words, so that what it learnt of one language holds in the others. The words
- * stand in `word-table.json`.
+ * Words that tell what a sentence does, whatever it is about, by class and in the languages that the finder reads: folded, without accents;
+ * phrases come after bars. The model reads classes beside words, so that what it learnt in one language holds in the others. The words are
+ * in `word-table.json`.
  */
 export const wordTable: Readonly<Record<string, string>> = tables.words
 
-/** Endings in scripts without blanks between words, by class: looked for anywhere in a run of them. */
+/** Sequences of characters in scripts without blanks between words, by class; searched for anywhere in a run. */
 export const wideTable: Readonly<Record<string, string>> = tables.signs
 
-/** Words behind "never" and "always" that are no verbs, or verbs of a story or a saying. */
+/** Words after "never" and "always" that are no verbs, or are verbs of a story or a saying. */
 export const noCommand: string = tables.noCommand
 
-/** The names of the classes in order: a class is known by its place. */
+/** Names of the classes in order; a class is identified by its index. */
 export const classNames: readonly string[] = [
   ...new Set([...Object.keys(wordTable), ...Object.keys(wideTable), "plural"]),
 ]
 
-/** Classes are bits of two numbers. */
+/** Maximum number of classes: the bits of two numbers. */
 const maxClasses = 64
 assert(classNames.length <= maxClasses, "more classes of words than a set has room for")
 
@@ -29,10 +29,10 @@ export function placeOf(name: string): number {
   return place
 }
 
-/** Classes as bits by their places in `classNames`, of which there are no more than 64. */
+/** Set of classes as bits by their indexes in `classNames`, of which there are at most 64. */
 export type ClassSet = { readonly low: number; readonly high: number }
 
-/** The classes of the given names by their places. */
+/** Returns the indexes of the named classes. */
 const classPlaces = (names: string): readonly number[] => names.split(" ").map(placeOf)
 export const classSet = (names: string): ClassSet => setOfPlaces(classPlaces(names))
 
@@ -45,6 +45,6 @@ export function setOfPlaces(places: readonly number[]): ClassSet {
   return { low, high }
 }
 
-/** Have two sets a class in common? */
+/** True if two sets have a class in common. */
 export const sharesClass = (one: ClassSet, two: ClassSet): boolean =>
   ((one.low & two.low) | (one.high & two.high)) !== 0
