@@ -108,6 +108,14 @@ const readAtOnce = 2000
 /** Number of statements scored in one step. */
 const scoredAtOnce = 32
 
+/** True for a line that ends in a colon right before pasted text ("a mail, it's not for us, I only paste it for the name:"); a plain ban is none. */
+function introducesPaste(text: string, { start, end, opening }: Draft, pages: readonly Span[]): boolean {
+  if (!/[:：]$/.test(text.slice(start, end)) || sharesClass(opening.view.own, unconditional)) return false
+  const page = pages.find((span) => span.start <= start && end <= span.end)
+  return page !== undefined && page.end < text.length && /^[\s=_*~-]*$/.test(text.slice(end, page.end))
+}
+const unconditional = classSet("never always")
+
 /**
  * Returns a function that adds a draft to the rules unless it is quoted, said by somebody else, or meant only for now or for one later
  * occasion.
@@ -123,6 +131,7 @@ function createCollector(
   return (draft) => {
     if (rules.length === maxRules || isWithin(draft, quotations())) return
     if (hasSeveralSpeakers() && isAnothers(text, draft, pages)) return
+    if (channel === "user" && introducesPaste(text, draft, pages)) return
     const rule = ruleOf(text, channel === "user" ? withReferent(text, draft, rules.at(-1)?.end ?? 0) : draft, channel)
     if (channel !== "user" || !(limitedToNow.test(rule.text) || isPostponed(rule.text))) rules.push(rule)
   }

@@ -109,8 +109,15 @@ const passingRemark = new RegExp(
  * Sentences about what comes next: once done, it is told as done; they settle something only if they give a reason or a rejected
  * alternative.
  */
-const announcing = new RegExp(`^(?:${anyOf(lists.leads)}[,.! ]{1,3}){0,2}${anyOf(lists.announcing)}\\b`, "i")
-const givesReason = /\b(?:because|instead of|rather than|decided|chose|opted?|going with|settled on|(?:ll|will) use)\b/i
+const announcing = new RegExp(`^(?:${anyOf(lists.leads)}[,.! ]{1,3}){0,2}${anyOf(lists.announcing)}(?![\\p{L}])`, "iu")
+const givesReason = new RegExp(
+  `(?<![\\p{L}])${anyOf(
+    "because|instead of|rather than|decided|chose|opted?|going with|settled on|(?:ll|will) use",
+    "parce que|car|plutôt que|au lieu de|weil|denn|statt|anstelle|porque|en vez de|em vez de|perché|invece di|omdat|in plaats van",
+    "ponieważ|zamiast|потому что|вместо",
+  )}(?![\\p{L}])`,
+  "iu",
+)
 
 export const isAnnouncement = (sentence: string): boolean =>
   passingRemark.test(sentence) ||

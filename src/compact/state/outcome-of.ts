@@ -301,12 +301,16 @@ function hasFailed(text: ResultText, runs: boolean, prints: boolean, counted: st
   return counted === undefined ? saysFailed(text, runs) : failedTally.test(counted) || exit.test(text.tail)
 }
 
+/** The daemon refuses one step amid the output of others. */
+const fromDaemon = /^(?:docker: )?Error response from daemon: \S/m
+
 function saysFailed({ head, tail, length, exitedWell }: ResultText, runs: boolean): boolean {
   if (exitedWell === true) return false
   if (exit.test(tail.slice(-400)) || exit.test(head.slice(0, 200))) return true
   if (exitWell.test(tail.slice(-400)) || exitWell.test(head.slice(0, 200))) return false
   if (/^Traceback \(most recent/m.test(tail)) return true
   if (flagged.test(head.slice(0, 300))) return true
+  if (runs && (fromDaemon.test(head) || fromDaemon.test(tail))) return true
   if (length <= brief && (refused.test(head.slice(0, 200)) || blockedHead.test(head.slice(0, 300)))) return true
   if (runs && brokenOff.test(tail.slice(-300))) return true
   return length <= brief && runs && (firstLine(head, shellError, warning) ?? firstLine(head, errorLine)) !== undefined
@@ -333,6 +337,17 @@ function messageIn(answer: unknown, depth = 0): string | undefined {
   return typeof code === "string" && !first.includes(code) ? `${code}: ${first}` : first
 }
 const maxAnswerDepth = 4
+
+/** Returns the first sentence of an answer under whatever key: `"smtp": "550 5.1.1 … User unknown"`. */
+function sentenceIn(answer: unknown, depth = 0): string | undefined {
+  if (typeof answer === "string") return answer.length <= brief && /\p{L}\S* \S+ \S+/u.test(answer) ? answer : undefined
+  if (typeof answer !== "object" || answer === null || depth > 2) return undefined
+  for (const value of Object.values(answer).slice(0, maxMembers)) {
+    const found = sentenceIn(value, depth + 1)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
 /** Keys that wrap the content of an answer, and with it the error. */
 const wrappers = ["result", "data", "response", "payload", "body"]
 const isCode = /^[\w.-]{1,60}$/
@@ -346,7 +361,8 @@ const isSaid = (value: unknown): boolean =>
 function failureLine(text: ResultText, counted: string | undefined): string | undefined {
   const { head, tail } = text
   const answer = text.whole === undefined ? undefined : parseJson(text.whole)
-  if (typeof answer === "object" || /^\s{0,20}(?:\{|\[\s{0,8}["{[\]])/.test(head)) return messageIn(answer)
+  if (typeof answer === "object" || /^\s{0,20}(?:\{|\[\s{0,8}["{[\]])/.test(head))
+    return messageIn(answer) ?? sentenceIn(answer)
   const marked = /<error>([^<>\n]{4,300})<\/error>\s*$/.exec(tail)?.[1]
   if (marked !== undefined) return marked
   const traced = /Traceback \(most recent/.test(tail)

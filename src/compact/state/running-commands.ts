@@ -40,9 +40,11 @@ export function goesOn(running: RunningCommands, open: OpenCall, result: ToolRes
 function lastLineOf(result: ToolResultPart): string | undefined {
   const line = resultText(result)
     .tail.split("\n")
-    .findLast((one) => /[\p{L}\p{N}]/u.test(one) && !ofProcess.test(one) && !/^\s*\{/.test(one))
+    .findLast((one) => /[\p{L}\p{N}]/u.test(one) && !ofProcess.test(one) && !/^\s*\{/.test(one) && !inTags.test(one))
   return line === undefined ? undefined : oneLine(line, maxQuoted)
 }
+/** A line that is one element: `<timestamp>…</timestamp>`, `<status>running</status>`. */
+const inTags = /^\s*(?:<\/?[a-z_-]{2,20}>\s*)+$|^\s*<([a-z_-]{2,20})>[^<]*<\/\1>\s*$/i
 const ofProcess =
   /^\W*(?:Chunk ID|Wall time|Process running|Original token count|Output|Command running in (?:the )?background)\b/i
 
