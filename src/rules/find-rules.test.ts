@@ -639,3 +639,45 @@ test.each([
 ])("items below a line that says that they always hold are rules", (said) => {
   expect(texts(said, "user")).toHaveLength(3)
 })
+
+test.each([
+  "yes. merge when green, tag v0.13.7, publish the client crate with scripts/release.sh as always",
+  "ok, schick es an die Druckerei wie immer",
+  "publie la page comme toujours, merci",
+])("a task that is done in the usual way lays nothing down: %s", (text) => {
+  expect(findRules(text, { channel: "user" })).toEqual([])
+})
+
+test("an answer by a number that goes on in small letters is read sentence by sentence", () => {
+  const text = "2, all of it please. add the column too. and never touch the backups of the museum"
+  expect(findRules(text, { channel: "user" }).map((rule) => rule.text)).toEqual([
+    "and never touch the backups of the museum",
+  ])
+})
+
+test("a line that only introduces what is pasted behind it is no rule, and a ban over a list in code is one", () => {
+  const mail =
+    "here is a mail, it is NOT for us, I only want you to have the name of the database:\n\n---\nFrom: Ann <ann@host.example>\nSubject: database\n\nIt is called stage_03.\n---"
+  expect(findRules(mail, { channel: "user" })).toEqual([])
+  const ban = "Never write to these tables:\n```\norders\nusers\n```"
+  expect(findRules(ban, { channel: "user" })).toHaveLength(1)
+})
+
+test.each([
+  ["I'll put it in bold: **no merges without a review**. Now the navbar.", "no merges without a review"],
+  ["Golden rule: the second reviewer is never the author. What is next?", "the second reviewer is never the author"],
+  ["# Preferences\nMetric units.\n24-hour clock.\n\n# Question\nWhen does the sun set?", "24-hour clock."],
+])("what is put in bold, called golden or a preference is announced: %s", (text, rule) => {
+  expect(findRules(text, { channel: "user" }).some((one) => one.text.includes(rule))).toBe(true)
+})
+
+test("in a file of instructions the other items of a list speak for each", () => {
+  const list = (items: readonly string[]) => `# Guide\n\n## Style\n\n${items.map((item) => `- ${item}`).join("\n")}\n`
+  const found = (items: readonly string[]) =>
+    findRules(list(items), { channel: "document", source: "AGENTS.md" }).map((rule) => rule.text)
+  const bare = "Handlers in `src/http`, queries in `src/db`."
+  const rules = ["Never commit generated files.", "Always run the linter first.", "Do not add dependencies.", bare]
+  const facts = ["The server is written in Go.", "The page is served from a bucket.", "It was started in 2019.", bare]
+  expect(found(rules)).toContain(bare)
+  expect(found(facts)).toEqual([])
+})

@@ -31,6 +31,10 @@ test.each([
     "Error when executing tool turn with arguments {'page': {'to': 3}}: TypeError: no argument 'page'",
     "TypeError: no argument 'page'",
   ],
+  [
+    '{"data": {"message_id": "VM-21", "status": "BOUNCED", "smtp": "550 5.1.1 Recipient address rejected: User unknown"}}',
+    "550 5.1.1 Recipient address rejected: User unknown",
+  ],
   ["Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'seat'", "KeyError: 'seat'"],
 ])("the reason of a failure is one line that says it: %j", (output, line) => {
   expect(outcomeOf(textEnds(output), true, true)).toEqual({ failed: true, line })
@@ -123,4 +127,20 @@ test("a program says behind its own mark what it changed, and what it succeeded 
     sure: true,
     line: "[+] lab\\ida:Pass1",
   })
+})
+
+test.each([
+  "docker: Error response from daemon: Bind for 0.0.0.0:5433 failed: port is already allocated",
+  "X Pull request 321 is not mergeable: the base branch policy prohibits the merge.",
+  `✔ Network shop_default  Created  0.1s\nError response from daemon: port is already allocated\n${"db-1   postgres:16   Up 6 days\n".repeat(40)}`,
+])("a program that says behind its own name or mark that it could not has failed: %j", (output) => {
+  const { failed, line } = outcomeOf(textEnds(output), true)
+  expect(failed).toBe(true)
+  expect(line).toMatch(/port is already allocated|not mergeable/)
+})
+
+test("a number of errors among the fields of a row is content, and words under that key are a failure", () => {
+  const rows = (errors: string) => textEnds(`{"sid": "17.9", "rows": [{"user": "svc-ci", "errors": ${errors}}]}`)
+  for (const count of ['"88"', "88", '"none"', "[]", "null"]) expect(outcomeOf(rows(count), false).failed).toBe(false)
+  expect(outcomeOf(rows('"quota exceeded"'), false).failed).toBe(true)
 })

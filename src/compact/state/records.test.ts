@@ -178,3 +178,11 @@ test("an answer that only says that there is nothing is no record", () => {
   expect(linesOf("curl", { url: "http://a/b" }, { message: "Not found", traceID: "" })).toEqual([])
   expect(linesOf("get_user", { user_id: "mia_3" }, { message: "Mia is on leave", plan: "gold" })).not.toEqual([])
 })
+
+test("the ends of a time range and other limits of a search name no record", () => {
+  for (const input of [{ earliest: "-30d", latest: "now" }, { since: "now-15m" }, { max_results: "n38" }]) {
+    const question = { tool: "search_logs", input, text: "search_logs(…)" }
+    const [record] = recordsIn(question, '{"rows_read": 4, "bytes": 1882340}', false)
+    expect(record?.name).toBe("search_logs(…)")
+  }
+})

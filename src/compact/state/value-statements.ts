@@ -171,7 +171,8 @@ export function printedIn(output: string, most: number = mostPrinted): readonly 
     const stop = lineBreak < 0 ? output.length : lineBreak
     if (stop - start >= 10 && stop - start <= longestPrinted) {
       const line = output.slice(start, stop).trim()
-      const isNone = noSentence.test(line) || progress.test(line) || isWrapped(line, output, stop)
+      const isNone =
+        noSentence.test(line) || progress.test(line) || ownerlessField.test(line) || isWrapped(line, output, stop)
       const statement = isNone ? undefined : statementOf(line)
       if (statement !== undefined && tellsOwner(statement)) found.push(statement)
       if (found.length > most) return []
@@ -180,6 +181,9 @@ export function printedIn(output: string, most: number = mostPrinted): readonly 
   }
   return found
 }
+
+/** A field of a description that does not say of what: `Last Transition Time:  2025-11-16T03:10:40Z`, `Saved the plan to: /tmp/a`. */
+const ownerlessField = /^\p{Lu}[\p{L} ]{2,40}:[ \t]{1,40}\S+$/u
 
 /** True if the sentence continues on the next line, as in prose. */
 const isWrapped = (line: string, output: string, end: number): boolean =>

@@ -278,7 +278,9 @@ function resolve(work: Work, failed: string, by: string, at: number): void {
   // The failure keeps an entry of its own beside the successful run, even if both are the same command.
   work.runs.delete(failed)
   const files = new Set<string>()
-  for (const change of work.changes.slice(-maxLookedBack).toReversed()) {
+  // That another act of the same program went well has nothing to do with files that were changed meanwhile.
+  const isOtherAct = run.kind === "act" && by !== failed
+  for (const change of isOtherAct ? [] : work.changes.slice(-maxLookedBack).toReversed()) {
     if (change.at <= run.at || files.size >= maxFixFiles) break
     files.add(change.path)
   }
