@@ -38,6 +38,8 @@ export type CallDeed =
       readonly runs: readonly string[]
       readonly tried: string
       readonly files: readonly FileDeed[]
+      /** Steps that run only if the one before succeeded, with the files that each changes, if any does. */
+      readonly steps?: readonly CommandStep[]
       /** `check`: tests, builds and other commands that report a state; `maybe`: an unknown program. */
       readonly changes: "yes" | "no" | "check" | "maybe"
       /** True if its last step is a search, whose exit code 1 only means that nothing was found. */
@@ -62,6 +64,8 @@ export type CallDeed =
       readonly changes: "yes" | "no" | "little" | "maybe"
     }
   | { readonly type: "nothing" }
+
+type CommandStep = { readonly text: string; readonly files: readonly FileDeed[] }
 
 const commandKeys = ["command", "cmd", "shell", "commands"]
 const pathKeys = [
@@ -445,6 +449,16 @@ const changesData = new RegExp(`(?:^|;)\\s{0,20}(?:--[^\\n]{0,200}\\n\\s{0,20}){
  */
 const itemTool = /^(?:task|todo)_?(?:create|add|new|update|set|complete|done|finish|delete|remove|get|list|read)s?$/i
 
+/** Returns the steps of a plain chain with `&&` and the files that each changes; undefined if the command has any other structure. */
+function chainedSteps(command: string): readonly CommandStep[] | undefined {
+  const bare = command.replace(/"(?:\\.|[^"\\])*"|'[^']*'/g, "_")
+  if (!bare.includes(" && ") || /;|\|\||\n|<<|&\s*$/.test(bare)) return undefined
+  const texts = command.split(" && ")
+  if (texts.length !== bare.split(" && ").length || texts.length > maxChained) return undefined
+  return texts.map((text) => ({ text, files: filesInCommand(text) }))
+}
+const maxChained = 20
+
 /** Reads a command; a program passed as an argument is shown by the line that says what it does. */
 export function commandDeed(tool: string, input: unknown, command: string): CallDeed {
   const shell = shellLines(command)
@@ -461,6 +475,7 @@ export function commandDeed(tool: string, input: unknown, command: string): Call
     command: line === "" ? commandLine(command) : line,
     ...(isProgram ? { runs: [line], tried: line } : { runs: runsOf(command), tried: triedRun(command) }),
     files,
+    ...present({ steps: isProgram || files.length === 0 ? undefined : chainedSteps(command) }),
     changes: isOpen && files.length === 0 && purpose !== undefined ? "yes" : nature,
     ...present({ purpose }),
     ...(!isProgram && endsInSearch(command) ? { searches: true } : {}),

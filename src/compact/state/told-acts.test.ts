@@ -878,3 +878,13 @@ test("a background command is told with its last line of output, not with the ta
   expect(told).toContain("listening on 4173")
   expect(told).not.toMatch(/timestamp|stdout/)
 })
+
+test("of a chain that broke off, the files of the steps before the one that the error names were changed", () => {
+  const command = "git mv src/price.ts src/money.ts && git rm src/old-price.ts && touch src/last.ts"
+  const failed = "error: the following file has local modifications:\n    src/old-price.ts\nExit code: 1"
+  const told = lines(used("bash", { command }, failed), "file").join("\n")
+  expect(told).toContain("`src/money.ts`")
+  expect(told).not.toMatch(/old-price|last/)
+  expect(lines(used("bash", { command: command.replaceAll("&&", ";") }, failed), "file")).toEqual([])
+  expect(lines(used("bash", { command }, "fatal: not a git repository\nExit code: 128"), "file")).toEqual([])
+})

@@ -83,7 +83,8 @@ const maxFixFiles = 3
 export function recordCall(work: Work, deed: CallDeed, outcome: Outcome | undefined, doing: MessagePosition): void {
   if (deed.type === "tasks") keepTasks(work.list, deed.tasks, doing)
   if (deed.type === "files" || deed.type === "command") {
-    if (outcome?.failed !== true) for (const file of deed.files) recordFile(work, file, doing)
+    const done = outcome?.failed === true ? filesBeforeFailure(deed, outcome) : deed.files
+    for (const file of done) recordFile(work, file, doing)
   }
   if (deed.type === "files" && outcome?.failed === true)
     recordRun(work, failedFileRun(work, deed.files, outcome.rejected), outcome, doing)
@@ -226,6 +227,15 @@ function takeSimilarFailure(
     return run
   }
   return undefined
+}
+
+/** Returns the files of the steps before the one whose file the failure names: in a chain with `&&` they succeeded. */
+function filesBeforeFailure(deed: CallDeed, { line = "", rejected }: Outcome): readonly FileDeed[] {
+  const steps = deed.type === "command" && rejected !== true ? (deed.steps ?? []) : []
+  const names = (line.match(/[\w@+-]*[./][\w@./+-]{3,}/g) ?? []).map((name) => name.slice(name.lastIndexOf("/") + 1))
+  const failing = steps.flatMap(({ text }, n) => (names.some((name) => name !== "" && text.includes(name)) ? [n] : []))
+  const [only, ...others] = failing
+  return only === undefined || others.length > 0 ? [] : steps.slice(0, only).flatMap(({ files }) => files)
 }
 
 /** Joins the reasons of two failures of the same thing, the newer last. */
