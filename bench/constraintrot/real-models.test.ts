@@ -4,7 +4,7 @@ import { realAgent, realSummarizer, whereabouts } from "./real-models.ts"
 
 const bodies: unknown[] = []
 
-/** A server on loopback that speaks two of the formats: one call where tools are offered, words where not. */
+/** Starts a server on loopback that speaks two of the formats: it answers with a call if tools are offered, otherwise with text. */
 async function withServer<Value>(act: (baseUrl: string) => Promise<Value>): Promise<Value> {
   const server = createServer((request, response) => {
     let text = ""

@@ -105,9 +105,9 @@ const whoSaid: Readonly<Record<MessageLine["who"], string>> = {
   holdfast: "in a text of the gateway",
 }
 
-/** `Refunds` and `refund` are one word. */
+/** Returns the stem of a word: `Refunds` and `refund` have the same. */
 const stem = (word: string): string => word.toLowerCase().replace(/(?<=\p{L}{3})(?:ing|ed|es|s|e)$/u, "")
-/** Shorter ones are in any two sentences; `cancel` and `cancellations` have a longer beginning in common. */
+/** Minimum lengths in characters: shorter stems are in any two sentences; `cancel` and `cancellations` share a longer beginning. */
 const [leastStem, leastBeginning] = [4, 5]
 
 function isSameWord(one: string, other: string): boolean {
@@ -116,7 +116,7 @@ function isSameWord(one: string, other: string): boolean {
   return short.length >= leastBeginning && long.startsWith(short)
 }
 
-/** A rule's sentence in pieces, with those words told apart that the call has too: in its name, its arguments or what was read from it. */
+/** Splits a rule's sentence, and marks the words that the call has too: in its name, its arguments or the facts read from it. */
 function wordsOf(rule: string, { tool, input, reasons }: ApprovalAnswer): readonly (readonly [string, boolean])[] {
   const called = `${tool} ${input} ${JSON.stringify(reasons.map(({ facts }) => facts))}`
   const stems = [...new Set(called.match(/\p{L}+|[\d.,]*\d/gu)?.map(stem))]
@@ -125,7 +125,7 @@ function wordsOf(rule: string, { tool, input, reasons }: ApprovalAnswer): readon
     .map((text) => [text, stems.some((other) => isSameWord(stem(text), other))] as const)
 }
 
-/** The project of a session, or what tells it from others. */
+/** Returns the project of a session, or its short id. */
 const placeOf = (session: string): string => rows.value.get(session)?.project ?? shortId(session)
 
 function ApprovalCard({ approval }: { readonly approval: ApprovalAnswer }) {

@@ -21,7 +21,7 @@ function Banner({
   )
 }
 
-/** What is wrong with the gateway as a whole, above every page: what that means, and what to do. */
+/** Problems of the gateway as a whole, above every page: what they mean, and what to do. */
 export const Banners = () => (
   <div class="banners">
     <NotLive />
@@ -74,7 +74,7 @@ function PolicyProblem() {
   )
 }
 
-/** The call that waits for a person first, above the list. */
+/** The first call that waits for approval, above the list. */
 export function WaitingBanner() {
   const [first, ...others] = approvals.value
   if (first === undefined) return null

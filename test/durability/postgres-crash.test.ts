@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), "holdfast-crash-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const kills = crashes(4)
-/** Lives are spent in them by turns, so that checking stays quick. */
+/** Processes alternate between them, so that checking stays quick. */
 const databases = 2
 
 await describePostgres("a process that writes to PostgreSQL", (server) => {

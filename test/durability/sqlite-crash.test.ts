@@ -7,7 +7,7 @@ import { crashes, liveAndDie } from "./live-and-die.ts"
 const folder = mkdtempSync(join(tmpdir(), "holdfast-crash-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Every so often a fresh file, so that its beginning is cut short too and checking stays quick. */
+/** Processes per file: a fresh file every so often, so that its creation is interrupted too and checking stays quick. */
 const livesInFile = 3
 const kills = crashes(6)
 const place = (life: number): string => join(folder, `${Math.floor(life / livesInFile)}.db`)

@@ -8,7 +8,7 @@ import { startTalk } from "./talk.ts"
 
 const clients = 200
 const rounds = Number(process.env.HOLDFAST_LOAD_ROUNDS ?? 2)
-/** What may be left behind in all: names by which sessions are known again (some 20 MB at most), and records for who looks. */
+/** Maximum memory that may remain in use: names by which sessions are recognized (some 20 MB at most), and exchange records. */
 const mostGrowthMb = 25
 
 test("200 clients at a time are all answered, and what they leave in memory is little", async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import { startTestGateway } from "../support/gateway.ts"
 
-/** The scripted model takes bodies of up to so many bytes; it says so in the stream, as OpenAI's does. */
+/** Maximum body size that the scripted model accepts; it refuses in the stream, as OpenAI's does. */
 const mostBytes = 90_000
 let model: ModelServer
 beforeAll(async () => {
