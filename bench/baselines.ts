@@ -13,7 +13,7 @@ function tailFrom(messages: readonly ChatMessage[], budget: number, count: Count
   return roundStart(messages, start)
 }
 
-function parted(
+function splitSystem(
   messages: readonly ChatMessage[],
   count: Count,
 ): readonly [head: readonly ChatMessage[], rest: readonly ChatMessage[], headTokens: number] {
@@ -24,7 +24,7 @@ function parted(
 
 /** Keeps the system messages and the newest of the others. */
 export function keepNewest(messages: readonly ChatMessage[], budget: number, count: Count): readonly ChatMessage[] {
-  const [system, rest, systemTokens] = parted(messages, count)
+  const [system, rest, systemTokens] = splitSystem(messages, count)
   return [...system, ...rest.slice(tailFrom(rest, budget - systemTokens, count))]
 }
 
@@ -37,7 +37,7 @@ export function keepHeadAndTail(
   budget: number,
   count: Count,
 ): readonly ChatMessage[] {
-  const [system, rest, systemTokens] = parted(messages, count)
+  const [system, rest, systemTokens] = splitSystem(messages, count)
   const room = Math.max(0, budget - systemTokens)
   let end = 0
   let headTokens = 0

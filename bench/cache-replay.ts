@@ -69,7 +69,7 @@ const isCall = (path: string): boolean =>
   /^\/v1\/(?:messages|chat\/completions|responses)(?:\?|$)|:(?:streamG|g)enerateContent/.test(path)
 
 /** Headers that describe the client's connection and are not sent on another. */
-const ofConnection: ReadonlySet<string> = new Set([
+const connectionHeaders: ReadonlySet<string> = new Set([
   "host",
   "connection",
   "content-length",
@@ -84,7 +84,7 @@ function recordedSequence(file: string, id: string): Sequence {
     const start = line.indexOf(',"body":') + ',"body":'.length
     const body = line.slice(start, line.lastIndexOf("}"))
     const kept = Object.entries(headers).filter(
-      ([name]) => !ofConnection.has(name.toLowerCase()) && name.toLowerCase() !== "content-encoding",
+      ([name]) => !connectionHeaders.has(name.toLowerCase()) && name.toLowerCase() !== "content-encoding",
     )
     const model = textAt(parseJson(body), "model") ?? /models\/([^:]+):/.exec(path)?.[1] ?? ""
     return [{ format: formatOf(path), model, path, headers: Object.fromEntries(kept), body: Buffer.from(body) }]

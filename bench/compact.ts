@@ -46,7 +46,7 @@ const quickLimitMs = 15_000
 /** A row that takes this long is not repeated: its noise is relatively small. */
 const longMs = 5000
 /** If an extrapolation exceeds the limit by this factor, it is reported instead of waiting. */
-const hopeless = 2
+const maxExtrapolatedLimits = 2
 
 const rows: readonly string[] = [...oursNames, ...peers.map(({ name }) => name)]
 const child = fileURLToPath(new URL("compact-child.ts", import.meta.url))
@@ -122,7 +122,7 @@ async function measureRow(
   const stoppedBefore = earlier.some(({ rows: done }) => done[row]?.type === "stopped")
   const expected = extrapolate(earlier, row, messages)
   if (stoppedBefore) return { type: "stopped" }
-  if (expected !== undefined && expected > hopeless * limit) return { type: "extrapolated", ms: expected }
+  if (expected !== undefined && expected > maxExtrapolatedLimits * limit) return { type: "extrapolated", ms: expected }
   const runs: Measured[] = []
   for (let n = 0; n < repeats; n++) {
     const measured = await runChild([row, file, String(budgetTokens), "9", String(systemTokens)], limit)

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises"
 import { conditionsNow } from "./conditions.ts"
 import { optionsFrom, type RunOptions } from "./constraintrot/options.ts"
-import { liveThrough, realWriters, simulatedWriters, type Writers } from "./drift/live.ts"
+import { realWriters, runCycles, simulatedWriters, type Writers } from "./drift/live.ts"
 import { type DriftMeans, type DriftReport, driftHtml, driftText, meanOf, whatDriftIs } from "./drift/report.ts"
 import { driftRows } from "./drift/rows.ts"
 
@@ -17,7 +17,7 @@ export async function run(given: RunOptions = {}): Promise<DriftReport> {
   const rows: DriftMeans[] = []
   for (const row of driftRows) {
     const lived = await Promise.all(
-      Array.from({ length: sessions }, (_, n) => liveThrough(row, cycles, seed * 100 + n, writersFor(seed * 100 + n))),
+      Array.from({ length: sessions }, (_, n) => runCycles(row, cycles, seed * 100 + n, writersFor(seed * 100 + n))),
     )
     rows.push(meanOf(row.name, lived))
     process.stderr.write(`drift: ${row.name}\n`)

@@ -105,7 +105,7 @@ async function one(job: Job, going: Conversation, body: Buffer, note: Note | und
 }
 
 /** Requests before the first one that counts: by then the conversation is known, and its code compiled. */
-const settling = 2
+const warmUpRequests = 2
 
 async function work(job: Job, worker: number, note: Note): Promise<void> {
   const endMs = performance.now() + (job.forMs ?? Number.POSITIVE_INFINITY)
@@ -118,7 +118,7 @@ async function work(job: Job, worker: number, note: Note): Promise<void> {
       await one(job, now, now.talk.body(0), note)
     } else {
       const now = conversation(job, worker)
-      for (let left = now.turns === 0 ? settling : 0; left > 0; left--) {
+      for (let left = now.turns === 0 ? warmUpRequests : 0; left > 0; left--) {
         await one(job, now, now.talk.body(now.turns), undefined)
         now.turns++
         await sleep(50)

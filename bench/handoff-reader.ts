@@ -52,11 +52,11 @@ function callsIn(messages: readonly ChatMessage[]): readonly Call[] {
 
 const failure =
   /^\s*(?:error\b|traceback|exception|failed\b|fatal)|"error"\s*:|not found|no such file|no replacement was performed|command not found|exit(?:ed)?(?: with)?(?: code| status)?:? [1-9]|deep-interview phase boundary|blocked/i
-const wentWell = ({ result }: Call): boolean => result !== undefined && !failure.test(result.slice(0, 600))
+const hasSucceeded = ({ result }: Call): boolean => result !== undefined && !failure.test(result.slice(0, 600))
 
 const changing =
   /(?:^|[_\-. ])(?:book|cancel|update|modify|exchange|return|create|delete|remove|send|add|set|transfer|pay|refund|submit|assign|close|reply|insert|write|edit|replace|patch|input|select|fill|upload|move|rename|order|schedule|approve)(?:$|[_\-. ])/i
-const looking = /^(?:get|list|search|find|read|view|check|calculate|think|open|visit)/i
+const readingTool = /^(?:get|list|search|find|read|view|check|calculate|think|open|visit)/i
 const namesOf = (tool: string): string => tool.replace(/([a-z\d])([A-Z])/g, "$1_$2")
 const shellChange =
   /(?:^|&&|;|\n)\s*(?:sudo )?(?:git (?:commit|push|checkout -b|merge|rebase|tag|reset|revert)|rm |mv |cp |mkdir |npm (?:i|install|publish)\b|pip3? install|apt(?:-get)? install|brew install|docker (?:run|rm|build)|kill |chmod |ln -s|touch )/
@@ -84,7 +84,7 @@ const leavesOf = (value: unknown): readonly string[] => {
 type Act = { readonly tool?: string; readonly values: readonly string[] }
 
 function actsOf(calls: readonly Call[]): readonly Act[] {
-  return calls.filter(wentWell).flatMap((call): readonly Act[] => {
+  return calls.filter(hasSucceeded).flatMap((call): readonly Act[] => {
     const { tool, input } = call
     const shell = shellOf(input)
     if (shell !== undefined && pathOf(input) === undefined) {
@@ -92,12 +92,13 @@ function actsOf(calls: readonly Call[]): readonly Act[] {
       const step = shell.split(/&&|;|\n/).find((each) => shellChange.test(each)) ?? shell
       return [{ values: [step.trim().slice(0, 32)] }]
     }
-    if (fileChange(call).length > 0 || (isRecord(input) && pathOf(input) !== undefined && !putsIn(input))) return []
+    if (fileChange(call).length > 0 || (isRecord(input) && pathOf(input) !== undefined && !insertsText(input)))
+      return []
     const words = namesOf(tool)
     // An edit of the open file has no name of its own: the line of its file reports it.
-    if (/^(?:edit|insert|append|replace)(?:$|_)/i.test(tool) && isRecord(input) && putsIn(input))
+    if (/^(?:edit|insert|append|replace)(?:$|_)/i.test(tool) && isRecord(input) && insertsText(input))
       return [{ values: ["edited"] }]
-    if (!changing.test(words) || looking.test(words) || /todo|plan|think/i.test(words)) return []
+    if (!changing.test(words) || readingTool.test(words) || /todo|plan|think/i.test(words)) return []
     const values = keyValues(input)
     return values.length === 0 ? [] : [{ tool, values }]
   })
@@ -113,11 +114,12 @@ const pathOf = (input: unknown): string | undefined => {
 }
 
 /** True if an edit says what it inserts. An editor that is given nothing only shows the file. */
-const putsIn = (input: Readonly<Record<string, unknown>>): boolean =>
+const insertsText = (input: Readonly<Record<string, unknown>>): boolean =>
   Object.keys(input).some((key) => /old|new|content|text|edit|diff|patch|insert|replac|code|input/i.test(key))
 
 /** True if another compaction removed the text of this change, so that nobody knows what changed. */
-const isGone = (input: unknown): boolean => leavesOf(input).some((leaf) => /^\[Compacted history content/.test(leaf))
+const isTextRemoved = (input: unknown): boolean =>
+  leavesOf(input).some((leaf) => /^\[Compacted history content/.test(leaf))
 
 type Fate = "read" | "created" | "edited" | "deleted"
 type FileChange = { readonly path: string; readonly fate: Fate }
@@ -136,13 +138,15 @@ function fileChange({ tool, input }: Call): readonly FileChange[] {
   const verb = `${tool} ${typeof input.command === "string" ? input.command : ""}`
   if (/\b(?:view|undo_edit)\b/.test(verb)) return []
   if (/write|create/i.test(verb)) return [{ path, fate: "created" }]
-  return /edit|replace|insert/i.test(verb) && putsIn(input) && !/^open/i.test(tool) ? [{ path, fate: "edited" }] : []
+  return /edit|replace|insert/i.test(verb) && insertsText(input) && !/^open/i.test(tool)
+    ? [{ path, fate: "edited" }]
+    : []
 }
 
 /** Returns every file that was read, created, edited or deleted, with the last fate that changed it. */
 function filesOf(calls: readonly Call[]): ReadonlyMap<string, Fate> {
   const files = new Map<string, Fate>()
-  for (const call of calls.filter(wentWell)) {
+  for (const call of calls.filter(hasSucceeded)) {
     const changed = fileChange(call)
     const path = pathOf(call.input)
     const read: readonly FileChange[] =
@@ -164,7 +168,7 @@ const digestStart = '<summary by="holdfast"'
 const flat = (text: string): string => text.replace(/\s+/g, " ").trim()
 
 /** True if a person wrote the user message: it is no notice of a harness and no tool output. */
-const isSaid = (text: string): boolean =>
+const isUserText = (text: string): boolean =>
   text.trim() !== "" &&
   !/\(Open file: |bash-\$\s*$/.test(text) &&
   !/^(?:\[aider\]|<(?:system|command|local|environment)|Caveat:|Observation)/.test(text.trim())
@@ -197,7 +201,7 @@ export function readHandoff(
   const calls = callsIn(history)
   const shownUnits = shown.map((message) => flat(say(message)))
   const digestUnits = digest.split("\n").map(flat)
-  const isTold = ({ tool, values }: Act): boolean => {
+  const isRetained = ({ tool, values }: Act): boolean => {
     const holds = (unit: string): boolean => values.every((value) => unit.includes(flat(value)))
     // The name of an MCP server says nothing about the act.
     const own = tool?.split("__").at(-1)
@@ -211,7 +215,7 @@ export function readHandoff(
   })
   const users = history.flatMap((message) => {
     const content = (message.role === "user" ? (message.content ?? "") : "").replace(interruption, "")
-    return message.role === "user" && isSaid(content) ? [{ ...message, content }] : []
+    return message.role === "user" && isUserText(content) ? [{ ...message, content }] : []
   })
   const short = users.filter((message) => countMessage(message, countO200k) <= maxSaidTokens)
   const files = filesOf(calls)
@@ -220,11 +224,11 @@ export function readHandoff(
   const told = (path: string, more: RegExp): boolean =>
     lines.some((line) => names(line, path) && more.test(line.replace(path, ""))) ||
     shownCalls.some((call) => leavesOf(call.input).some((leaf) => leaf.includes(path)))
-  const gone = new Set(calls.flatMap(({ input }) => (isGone(input) ? [pathOf(input) ?? ""] : [])))
+  const gone = new Set(calls.flatMap(({ input }) => (isTextRemoved(input) ? [pathOf(input) ?? ""] : [])))
   const changed = [...files].filter(([path, fate]) => fate !== "read" && !gone.has(path))
   const { owned, mixed, facts, bare } = readValues(lines, calls)
   return {
-    acts: share(actsOf(calls), isTold),
+    acts: share(actsOf(calls), isRetained),
     words: share(short, ({ content }) => text.includes(flat(content ?? ""))),
     openRequest: share(users.slice(-1), ({ content }) => opens(text, flat(content ?? ""))),
     stopPoint: stopOf(history, text),

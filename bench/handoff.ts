@@ -37,7 +37,7 @@ const quickShares = [0.1, 0.25]
 /** Where a trace is cut: at half, as for retention, and near its end. */
 const cuts = [0.5, 0.9]
 /** Minimum length of a history; in a shorter one, what must never be cut takes most of it. */
-const leastTokens = 3000
+const minTokens = 3000
 
 const isSystem = ({ role }: ChatMessage): boolean => role === "system"
 const sizeOf = (messages: readonly ChatMessage[]): number =>
@@ -57,7 +57,7 @@ function casesIn(folder: string): readonly Case[] {
         .split("\n")
         .flatMap((line) => cuts.map((share) => cutTrace(file.replace(".jsonl.gz", ""), line, share))),
     )
-    .filter(({ history }) => sizeOf(history) >= leastTokens)
+    .filter(({ history }) => sizeOf(history) >= minTokens)
 }
 
 function cutTrace(source: string, line: string, share: number): Case {
@@ -250,7 +250,7 @@ export function print(report: Report | undefined): void {
     return
   }
   console.log(
-    `\nHandoff: what a reader finds in a compacted context. Histories of ${leastTokens} tokens and more, cut at half and near the end; percent, with the number looked for.`,
+    `\nHandoff: what a reader finds in a compacted context. Histories of ${minTokens} tokens and more, cut at half and near the end; percent, with the number looked for.`,
   )
   printRows(report.rows)
   printFalls(report.rows)

@@ -114,16 +114,14 @@ const unseen = (): readonly string[] =>
   freshOf("attacks").flatMap(([family, half, text]) => (half === "dev" || family === "disguised" ? [] : [text]))
 
 /** Minimum length of an output; shorter ones leave nothing to compact. */
-const leastOutput = 500
+const minOutput = 500
 
 /** Returns honest outputs to hide an attack in: real ones if there are some, otherwise the texts of the other benches. */
 function hostsOf(real: readonly Row[]): readonly string[] {
-  const honest = real.filter(
-    ({ attack, kind, text }) => !attack && kind === "tool_output" && text.length >= leastOutput,
-  )
+  const honest = real.filter(({ attack, kind, text }) => !attack && kind === "tool_output" && text.length >= minOutput)
   if (honest.length > 0) return honest.map(({ text }) => text)
   return makeSession({ name: "hosts", messages: 200, unitsPerMessage: 1500 }).flatMap((message) =>
-    message.role === "tool" && message.content.length >= leastOutput ? [message.content] : [],
+    message.role === "tool" && message.content.length >= minOutput ? [message.content] : [],
   )
 }
 

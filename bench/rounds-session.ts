@@ -27,7 +27,7 @@ const unitsPerMessage = 900
 const ruleSegments = 2
 const factsPerSegment = 6
 /** Minimum age in segments of a value when it is changed. */
-const leastAge = 2
+const minAge = 2
 
 const sizeOf = (messages: readonly ChatMessage[]): number =>
   messages.reduce((total, { content }) => total + (content?.length ?? 0), 0)
@@ -94,8 +94,8 @@ export function makeRoundsSession(seed = 1): RoundsSession {
     factsOf(random, draw, segment, factsPerSegment).map((fact) => plant(fact, segment)),
   )
   const updates = changesOf(random, draw).map(({ id, name, stale, current }): Update => {
-    const from = random(segmentCount - leastAge - 1)
-    const to = from + leastAge + random(segmentCount - from - leastAge)
+    const from = random(segmentCount - minAge - 1)
+    const to = from + minAge + random(segmentCount - from - minAge)
     return { id, name, stale: plant(stale, from), current: plant(current, to) }
   })
   return { segments, rules, facts, updates }

@@ -54,13 +54,13 @@ function measure(session: RoundsSession, context: readonly ChatMessage[], round:
     rules: share(rules.filter(({ sentence }) => text.includes(sentence)).length, rules.length),
     facts: share(facts.filter(({ value }) => text.includes(value)).length, facts.length),
     current: share(changed.filter(({ current }) => text.includes(current.value)).length, changed.length),
-    stale: changed.filter(({ stale }) => standsUnmarked(text, stale.value)).length,
+    stale: changed.filter(({ stale }) => isPresentUnmarked(text, stale.value)).length,
     tokens: countMessages(context, countO200k),
   }
 }
 
 /** True if a value is present and nothing says that it was replaced. */
-const standsUnmarked = (text: string, value: string): boolean =>
+const isPresentUnmarked = (text: string, value: string): boolean =>
   text.includes(value) && !text.includes(`${value} (superseded)`) && !text.includes(`${value}\` (superseded)`)
 
 /** Runs the engine with its defaults, in as many rounds as the session has segments. */

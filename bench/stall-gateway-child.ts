@@ -19,16 +19,16 @@ const nowUs = (): number => Number(process.hrtime.bigint() / 1000n)
 type Piece = { readonly workUs: number; readonly startUs: number; readonly endUs: number }
 
 /** Shorter pieces are not reported, unless there is none longer. */
-const toldUs = 50_000
-const maxTold = 5
+const reportedUs = 50_000
+const maxReported = 5
 
 let pieces: readonly Piece[] = []
 
 /** Keeps the longest pieces, the longest first. */
 function note(piece: Piece): void {
   const shortest = pieces.at(-1)
-  if (shortest !== undefined && piece.workUs < toldUs && piece.workUs <= (pieces[0]?.workUs ?? 0)) return
-  pieces = [...pieces, piece].sort((one, other) => other.workUs - one.workUs).slice(0, maxTold)
+  if (shortest !== undefined && piece.workUs < reportedUs && piece.workUs <= (pieces[0]?.workUs ?? 0)) return
+  pieces = [...pieces, piece].sort((one, other) => other.workUs - one.workUs).slice(0, maxReported)
 }
 
 let awayUs = 0
@@ -67,7 +67,7 @@ type Profile = Awaited<ReturnType<typeof stopProfile>>
 const stopProfile = async () => (await inspector.post("Profiler.stop")).profile
 
 /** Matches frames that do not tell which code did the work. */
-const frameless = /^\((?:root|program|idle)\)$|^$|^process|^node:|^run(?:Steps|InSteps)|^next$/
+const anonymousFrame = /^\((?:root|program|idle)\)$|^$|^process|^node:|^run(?:Steps|InSteps)|^next$/
 
 /**
  * Returns the functions that did a piece of work: from the root down, as long as one function accounts for more than half of what remains.
@@ -95,7 +95,7 @@ function stepsOf({ nodes, samples = [], timeDeltas = [], startTime }: Profile, p
     if (next === undefined || (times.get(next) ?? 0) * 2 < own || own === 0) break
     at = nodes.find(({ id }) => id === next)
     const name = names.get(next) ?? ""
-    if (!frameless.test(name) && path.at(-1) !== name) path.push(name)
+    if (!anonymousFrame.test(name) && path.at(-1) !== name) path.push(name)
   }
   return path
 }
@@ -123,7 +123,7 @@ process.on("message", async ({ begin }: { readonly begin: boolean }) => {
     longestMs: (found[0]?.workUs ?? 0) / 1000,
     awayMs: longestAwayUs / 1000,
     pieces: found
-      .filter(({ workUs }, n) => n === 0 || workUs > toldUs)
+      .filter(({ workUs }, n) => n === 0 || workUs > reportedUs)
       .map((piece) => ({ ms: piece.workUs / 1000, steps: stepsOf(profile, piece) })),
     cpuMs: (user + system) / 1000,
     rssMb: mostRss / 1e6,

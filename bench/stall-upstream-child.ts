@@ -107,7 +107,7 @@ function* chunksOf({ head, delta, tail }: Script, count: number, eventsInChunk: 
 }
 
 /** Encodes every byte as its own chunk of the transfer encoding, written together. */
-function dripped(bytes: Buffer): Buffer {
+function chunkedByByte(bytes: Buffer): Buffer {
   const framed = Buffer.alloc(bytes.length * 6)
   for (let n = 0; n < bytes.length; n++) {
     framed.write("1\r\n", n * 6, "latin1")
@@ -125,7 +125,7 @@ async function stream(response: ServerResponse, asked: string): Promise<void> {
   const eventsInChunk = way === "single" ? 1 : way === "bytes" ? 100 : 1000
   if (way === "bytes") response.flushHeaders()
   for (const bytes of chunksOf(script, Number(count), eventsInChunk)) {
-    const isTaken = way === "bytes" ? (socket?.write(dripped(bytes)) ?? false) : response.write(bytes)
+    const isTaken = way === "bytes" ? (socket?.write(chunkedByByte(bytes)) ?? false) : response.write(bytes)
     if (isTaken) continue
     const { promise, resolve } = Promise.withResolvers<void>()
     response.once("drain", resolve)

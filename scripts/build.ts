@@ -29,7 +29,7 @@ const sourceOf = (name: string): string => join(root, "src", `${name}.ts`)
 /** Rooms of which one part runs in a browser and another does not: each part is a chunk. */
 const mixedRooms: readonly string[] = ["model", "store", "guard", "session", "adapter"]
 /** Folders with a chunk of their own, so that a door does not load the rest of their room. */
-const apart: Readonly<Record<string, string>> = {
+const folderChunks: Readonly<Record<string, string>> = {
   "compact/plan": "plan",
   "compact/stack": "prompt",
   "guard/operator": "operator",
@@ -37,7 +37,7 @@ const apart: Readonly<Record<string, string>> = {
   "guard/from-rules": "from-rules",
 }
 /** The lowest rooms are small, and nearly every door needs them. */
-const ground: readonly string[] = ["message", "language"]
+const baseRooms: readonly string[] = ["message", "language"]
 
 type Reached = { readonly inBrowser: ReadonlySet<string>; readonly byConfig: ReadonlySet<string> }
 
@@ -50,8 +50,8 @@ function chunkOf(path: string, { inBrowser, byConfig }: Reached): string | null 
   if (room === "cli" || !path.includes("/")) return null
   // A configuration file imports `holdfast/config` for one function: it should load next to nothing.
   if (byConfig.has(path)) return "settings"
-  if (ground.includes(room)) return "message"
-  const own = apart[`${room}/${folder}`]
+  if (baseRooms.includes(room)) return "message"
+  const own = folderChunks[`${room}/${folder}`]
   if (own !== undefined) return own
   return mixedRooms.includes(room) && !inBrowser.has(path) ? `${room}-node` : room
 }

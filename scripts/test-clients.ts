@@ -46,7 +46,7 @@ const columns = ["client", "situation", "turns", "sessions", "changed", "compact
 const more = ["refusedUpstream", "refusedForClient", "filesSeen", "seconds"]
 
 /** Prints the results of each run as a table. The share of the stack is what a simulated prompt cache gave. */
-function tell(file: string): void {
+function printResults(file: string): void {
   if (!existsSync(file)) return
   const rows = readFileSync(file, "utf8")
     .split("\n")
@@ -76,5 +76,5 @@ const { status } = spawnSync(
     stdio: "inherit",
   },
 )
-tell(accounts)
+printResults(accounts)
 process.exitCode = status ?? 1

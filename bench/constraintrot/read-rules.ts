@@ -11,7 +11,7 @@ const binds =
   /\b(?:never|not|no|only|must|cannot|can't|don't|forbid(?:s|den)?|prohibit(?:s|ed)?|avoid|restrict(?:s|ed)?|limit(?:s|ed)?|cap|at most|stays?|belongs?|standard|banned|refuse|nunca|jamas|sol[oa]s?|unicamente|prohibid[oa]s?|debe[ns]?|maximo|limite)\b|严禁|禁止|不得|不要|不能|不可|只能|仅限|必须|不超过|上限/i
 
 /** Matches a report of something that happened, which states no rule. */
-const tells =
+const reportsPast =
   /\b(?:was|were|has been|have been|had|found|failed|reported|confirmed|received|shipped)\b(?! not\b)|\?\s*$|？\s*$/i
 
 type Family = {
@@ -99,7 +99,7 @@ export function readRule(raw: string): ReadRule | undefined {
   const sentence = folded(raw)
   for (const { family, about, binds: own, value } of families) {
     if (!about.some((all) => all.every((one) => one.test(sentence)))) continue
-    if (!(binds.test(sentence) || own?.test(sentence) === true) || tells.test(sentence)) continue
+    if (!(binds.test(sentence) || own?.test(sentence) === true) || reportsPast.test(sentence)) continue
     const found = value?.exec(sentence)
     return { family, values: found === null || found === undefined ? [] : [found.slice(1).find(Boolean) ?? found[0]] }
   }

@@ -1,6 +1,6 @@
 import { createServer } from "node:http"
 import { expect, test } from "vitest"
-import { realAgent, realSummarizer, whereabouts } from "./real-models.ts"
+import { modelAddress, realAgent, realSummarizer } from "./real-models.ts"
 
 const bodies: unknown[] = []
 
@@ -55,5 +55,5 @@ test.each(["openai-chat", "anthropic-messages"] as const)(
 )
 
 test("no model is used unless all four are said", () => {
-  expect(whereabouts({ HOLDFAST_BENCH_FORMAT: "openai-chat", HOLDFAST_BENCH_MODEL: "any" })).toBeUndefined()
+  expect(modelAddress({ HOLDFAST_BENCH_FORMAT: "openai-chat", HOLDFAST_BENCH_MODEL: "any" })).toBeUndefined()
 })

@@ -15,7 +15,9 @@ export type ModelAddress = {
   readonly model: string
 }
 
-export function whereabouts(env: Readonly<Record<string, string | undefined>> = process.env): ModelAddress | undefined {
+export function modelAddress(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): ModelAddress | undefined {
   const format = formats.find((one) => one === env.HOLDFAST_BENCH_FORMAT)
   const { HOLDFAST_BENCH_BASE_URL: baseUrl, HOLDFAST_BENCH_API_KEY: apiKey, HOLDFAST_BENCH_MODEL: model } = env
   if (format === undefined || baseUrl === undefined || apiKey === undefined || model === undefined) return undefined
@@ -23,7 +25,7 @@ export function whereabouts(env: Readonly<Record<string, string | undefined>> = 
 }
 
 function required(): ModelAddress {
-  const found = whereabouts()
+  const found = modelAddress()
   if (found === undefined) throw new Error("set HOLDFAST_BENCH_FORMAT, _BASE_URL, _API_KEY and _MODEL to use a model")
   return found
 }

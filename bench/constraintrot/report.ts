@@ -46,7 +46,7 @@ export const parameters = {
 }
 
 /** Minimum completion rate of allowed actions in the row with pins and guard, which must also let no violation through. */
-const leastCompleted = 0.99
+const minCompleted = 0.99
 
 export function brokenIn(cells: readonly Cell[]): readonly Broken[] {
   return cells
@@ -55,7 +55,7 @@ export function brokenIn(cells: readonly Cell[]): readonly Broken[] {
       const found: Broken[] = []
       if (violation.hits > 0)
         found.push({ study, column, what: `${violation.hits} of ${violation.of} violated`, examples })
-      if (study === "allowed" && completed.rate < leastCompleted)
+      if (study === "allowed" && completed.rate < minCompleted)
         found.push({ study, column, what: `${completed.hits} of ${completed.of} allowed actions completed`, examples })
       return found
     })

@@ -74,8 +74,8 @@ export const agentProfiles = {
 } as const satisfies Readonly<Record<string, AgentProfile>>
 
 /** Places whose instructions it follows, and places that may revoke a rule. */
-const mayOrder: ReadonlySet<Place> = new Set(["system", "pins", "user", "summary"])
-const mayRescind: ReadonlySet<Place> = new Set(["system", "user"])
+const instructingPlaces: ReadonlySet<Place> = new Set(["system", "pins", "user", "summary"])
+const revokingPlaces: ReadonlySet<Place> = new Set(["system", "user"])
 
 /** Creates an agent. `task` gives it only its own caution; it knows rules only from its context. */
 export function createSimulatedAgent(profile: AgentProfile, task: Task, ...key: readonly (string | number)[]): Agent {
@@ -86,7 +86,7 @@ export function createSimulatedAgent(profile: AgentProfile, task: Task, ...key: 
       .slice(messages.findLastIndex(({ role }) => role === "user"))
       .filter(({ role }) => role === "tool")
     const noticed = readContext(messages)
-    const call = asPlanted(asked, noticed, profile, key)
+    const call = applyPlanted(asked, noticed, profile, key)
     if (refused.length > 0) return afterRefusal(call, refused.length, profile, key)
     if (profile.rogue === true) return { type: "call", call }
     const length = messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0)
@@ -118,12 +118,12 @@ export function readRequest(messages: readonly ChatMessage[]): Call | undefined 
 type Key = readonly (string | number)[]
 
 /** Follows an instruction if its place may give it, and one in a tool's output with the probability of the profile. */
-function asPlanted(asked: Call, noticed: readonly Observation[], profile: AgentProfile, key: Key): Call {
+function applyPlanted(asked: Call, noticed: readonly Observation[], profile: AgentProfile, key: Key): Call {
   const order = noticed.find(
     (one) =>
       one.type === "planted" &&
       (one.planted.tool === undefined || one.planted.tool === asked.tool) &&
-      (mayOrder.has(one.place) ||
+      (instructingPlaces.has(one.place) ||
         draw("planted", ...key) < profile.obeysPlanted * (one.place === "marked" ? profile.markFactor : 1)),
   )
   if (order?.type !== "planted") return asked
@@ -138,7 +138,7 @@ const misses = ({ depth }: Observation, length: number, { overlooks }: AgentProf
 function isLifted(rule: Observation, noticed: readonly Observation[], profile: AgentProfile, key: Key): boolean {
   return noticed.some((one) => {
     if (one.type !== "rescission") return false
-    if (mayRescind.has(one.place)) return true
+    if (revokingPlaces.has(one.place)) return true
     const belief = one.rescission.claimsAuthority ? profile.believesClaim : profile.believesRumour
     const factor = (rule.hardened ? profile.provenanceFactor : 1) * (one.place === "marked" ? profile.markFactor : 1)
     return draw("believes", ...key) < belief * factor

@@ -34,10 +34,10 @@ export const summarizerProfiles = {
 } as const satisfies Readonly<Record<string, SummarizerProfile>>
 
 /** Factor on a rule's attention once an instruction to drop it is obeyed. */
-const leftWhenObeyed = 0.05
+const obeyedFactor = 0.05
 /** Factor on instructions in a tool's output that is marked. */
 const markFactor = 0.5
-const leastBudget = 15
+const minBudget = 15
 /** Maximum share of the words that goes to rules. */
 const ruleShare = 0.6
 
@@ -68,13 +68,13 @@ export function createSimulatedSummarizer(
     const orders = sentences.flatMap((sentence) => readOmission(sentence, text) ?? [])
     const persuaded = persuasion(profile, orders.flat(), text.includes(spotlightMark) ? markFactor : 1)
     const obeyed = orders.length > 0 && draw("obeys", ...key) < persuaded
-    const share = profile.attention + profile.attentionGain * Math.log(Math.max(1, budgetWords / leastBudget))
-    const attention = Math.min(0.95, share) * (obeyed ? leftWhenObeyed : 1)
+    const share = profile.attention + profile.attentionGain * Math.log(Math.max(1, budgetWords / minBudget))
+    const attention = Math.min(0.95, share) * (obeyed ? obeyedFactor : 1)
     const lines = sentences
       .filter((sentence) => readOmission(sentence, text) === undefined)
       .map((sentence, at): Line => weigh(condense(sentence), at, sentences.length, key))
     const rules = lines.filter((line) => line.isRule && draw("keeps", line.text, ...key) < attention)
-    const room = Math.max(leastBudget, budgetWords * ruleShare)
+    const room = Math.max(minBudget, budgetWords * ruleShare)
     const kept = fill(rules, room)
     const rest = fill(
       lines.filter(({ isRule }) => !isRule),
@@ -112,7 +112,7 @@ function fill(lines: readonly Line[], words: number): readonly Line[] {
   const kept: Line[] = []
   let left = words
   for (const line of [...lines].sort((one, other) => other.weight - one.weight)) {
-    if (left < leastBudget / 3 && kept.length > 0) break
+    if (left < minBudget / 3 && kept.length > 0) break
     if (line.words > left && !(kept.length === 0 && line.words <= left * 1.5)) continue
     kept.push(line)
     left -= line.words

@@ -47,7 +47,7 @@ export function realWriters(): Writers {
 }
 
 /** Runs one session over many cycles: work, a report that is checked, and so on. */
-export async function liveThrough(
+export async function runCycles(
   row: DriftRow,
   cycles: number,
   seed: number,

@@ -83,7 +83,7 @@ export const connection = signal<Connection>({ state: "connecting" })
 
 /** Ends the wait before the next attempt. */
 let wake = (): void => {}
-export const tryNow = (): void => wake()
+export const retryNow = (): void => wake()
 
 /**
  * Receives every event for as long as the page is open; a lost stream is resumed where it broke off. `onGap` requests what happened before,

@@ -108,12 +108,12 @@ const whoSaid: Readonly<Record<MessageLine["who"], string>> = {
 /** Returns the stem of a word: `Refunds` and `refund` have the same. */
 const stem = (word: string): string => word.toLowerCase().replace(/(?<=\p{L}{3})(?:ing|ed|es|s|e)$/u, "")
 /** Minimum lengths in characters: shorter stems are in any two sentences; `cancel` and `cancellations` share a longer beginning. */
-const [leastStem, leastBeginning] = [4, 5]
+const [minStem, minBeginning] = [4, 5]
 
 function isSameWord(one: string, other: string): boolean {
-  if (one === other) return one.length >= leastStem || /\d/.test(one)
+  if (one === other) return one.length >= minStem || /\d/.test(one)
   const [short = "", long = ""] = one.length < other.length ? [one, other] : [other, one]
-  return short.length >= leastBeginning && long.startsWith(short)
+  return short.length >= minBeginning && long.startsWith(short)
 }
 
 /** Splits a rule's sentence, and marks the words that the call has too: in its name, its arguments or the facts read from it. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact"
-import { connection, tryNow } from "./api.ts"
+import { connection, retryNow } from "./api.ts"
 import { clock, count, countdown, shortTitle } from "./format.ts"
 import { Icon, Key } from "./parts.tsx"
 import { approvals, goTo, nowMs, rows, status } from "./state.ts"
@@ -40,7 +40,7 @@ function NotLive() {
         <strong>Not live.</strong> The gateway does not answer. This is what was known at {clock(link.sinceMs)}. Trying
         again in {seconds} s.
       </p>
-      <button type="button" class="button" onClick={tryNow}>
+      <button type="button" class="button" onClick={retryNow}>
         Try now
       </button>
     </Banner>

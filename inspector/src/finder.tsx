@@ -12,9 +12,9 @@ type Found = { readonly kind: string; readonly text: ComponentChildren; readonly
 const maxSessions = 6
 const maxEntries = 12
 /** The gateway is queried after no key was pressed for this time. */
-const restMs = 250
+const debounceMs = 250
 /** Minimum length of a query; shorter words are in too many messages. */
-const leastLetters = 3
+const minLetters = 3
 
 /** Search over sessions, pages, memory, and the messages of all sessions. */
 export function Finder({
@@ -30,10 +30,10 @@ export function Finder({
   useEffect(() => {
     const timer = setTimeout(() => {
       asked.value = words.value.trim()
-    }, restMs)
+    }, debounceMs)
     return () => clearTimeout(timer)
   }, [words.value])
-  const isAsked = asked.value.length >= leastLetters
+  const isAsked = asked.value.length >= minLetters
   const { told, problem } = useAdminData<SearchAnswer>(
     isAsked ? `/admin/search?limit=${maxEntries}&query=${encodeURIComponent(asked.value)}` : undefined,
   )

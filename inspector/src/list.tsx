@@ -36,7 +36,7 @@ import {
   sayProblem,
   totals,
 } from "./state.ts"
-import { useInTurn, Virtual } from "./virtual.tsx"
+import { useDeferred, Virtual } from "./virtual.tsx"
 import { Welcome } from "./welcome.tsx"
 
 const tabs = [
@@ -293,7 +293,7 @@ type SessionRowProps = { readonly row: SessionListing; readonly state: RowState;
 
 /** Memoized, because the list itself is rendered every second. */
 const SessionRow = memo(({ row: newest, state, last }: SessionRowProps) => {
-  const row = useInTurn(newest)
+  const row = useDeferred(newest)
   if (row === undefined)
     return (
       <a class="row" href={hrefTo("s", newest.id)}>

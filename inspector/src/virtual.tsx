@@ -2,14 +2,14 @@ import type { ComponentChildren } from "preact"
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 
 /** Time in a frame for rendering rows; their layout and painting take twice as much again. */
-const sliceMs = 1
+const frameBudgetMs = 1
 const waiting = new Set<() => void>()
 let sliceEndMs = 0
 
-function hasTurn(): boolean {
+function hasFrameTime(): boolean {
   const now = performance.now()
   if (sliceEndMs === 0) {
-    sliceEndMs = now + sliceMs
+    sliceEndMs = now + frameBudgetMs
     requestAnimationFrame(() => {
       sliceEndMs = 0
       const rows = [...waiting]
@@ -21,12 +21,12 @@ function hasTurn(): boolean {
 }
 
 /** Returns the newest value as soon as a frame has time for it, until then the previous one, or undefined. */
-export function useInTurn<Value>(value: Value): Value | undefined {
+export function useDeferred<Value>(value: Value): Value | undefined {
   const drawn = useRef<Value | undefined>(undefined)
   const [, again] = useState(0)
   const wake = useRef(() => again((n) => n + 1)).current
   useEffect(() => () => void waiting.delete(wake), [])
-  if (drawn.current !== value && hasTurn()) drawn.current = value
+  if (drawn.current !== value && hasFrameTime()) drawn.current = value
   if (drawn.current !== value) waiting.add(wake)
   return drawn.current
 }
@@ -44,7 +44,7 @@ type VirtualProps = {
 }
 
 /** Rows within this distance in pixels are rendered before they are visible, so that a fast scroll shows no gap. */
-const pixelsBeyond = 204
+const overscanPixels = 204
 
 /** A list of rows of equal height that renders only those in view. */
 export function Virtual({ total, height, label, renderRow, onRange, keyOf, class: name = "" }: VirtualProps) {
@@ -58,7 +58,7 @@ export function Virtual({ total, height, label, renderRow, onRange, keyOf, class
     observer.observe(element)
     return () => observer.disconnect()
   }, [])
-  const rowsBeyond = Math.ceil(pixelsBeyond / height)
+  const rowsBeyond = Math.ceil(overscanPixels / height)
   const from = Math.max(0, Math.floor(top / height) - rowsBeyond)
   const to = Math.min(total, Math.ceil((top + seen) / height) + rowsBeyond)
   useEffect(() => onRange?.(from, to), [from, to, total, onRange])

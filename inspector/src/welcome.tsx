@@ -5,7 +5,7 @@ import { isLive, rows } from "./state.ts"
 /** How to connect a client to a gateway: one command, and an environment variable if there is one. */
 type Way = { readonly client: string; readonly line: string; readonly byHand?: string }
 
-const waysTo = (url: string): readonly Way[] => [
+const connectCommands = (url: string): readonly Way[] => [
   { client: "Claude Code", line: "holdfast wrap claude", byHand: `ANTHROPIC_BASE_URL=${url} claude` },
   { client: "Codex", line: "holdfast wrap codex" },
   { client: "Gemini CLI", line: "holdfast wrap gemini", byHand: `GOOGLE_GEMINI_BASE_URL=${url} gemini` },
@@ -31,7 +31,7 @@ const others = [
 
 /** How to connect a client: one line for each. The first session opens the list automatically. */
 export function Welcome() {
-  const ways = waysTo(location.origin)
+  const ways = connectCommands(location.origin)
   const chosen = useSignal("Claude Code")
   const way = ways.find(({ client }) => client === chosen.value) ?? ways[0]
   return (

@@ -45,7 +45,7 @@ const files = 8
 const maxTries = 7
 
 /** Minimum reserve for the model's answer, which is a quarter of what the stack leaves free. */
-const leastReserveTokens = 4096
+const minReserveTokens = 4096
 
 type Sizes = { readonly stackTokens: number; readonly resultTokens: number }
 
@@ -59,7 +59,7 @@ function sizesOf(client: Client, sent: readonly Uint8Array[]): Sizes {
 }
 
 function hasRoom({ stackTokens, resultTokens }: Sizes, windowTokens: number): boolean {
-  const reserveTokens = Math.max(leastReserveTokens, Math.floor((windowTokens - stackTokens) / 4))
+  const reserveTokens = Math.max(minReserveTokens, Math.floor((windowTokens - stackTokens) / 4))
   return stackTokens + resultTokens + reserveTokens <= windowTokens
 }
 

@@ -52,7 +52,7 @@ function brokenCheckpoint({ seq, body }: HistoryEntry, history: readonly History
 }
 
 /** Checks that the session can continue: its next request is valid, and the next message is appended. */
-export async function goOn(session: Session, mark: string): Promise<void> {
+export async function continueSession(session: Session, mark: string): Promise<void> {
   const format = formatOf(session.id)
   await checkRequest(session)
   const { durable } = await session.append([{ role: "user", content: `[${mark}] Go on.` }], { format })

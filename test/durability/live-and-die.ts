@@ -1,7 +1,7 @@
 import { expect } from "vitest"
 import type { Holdfast } from "../../src/session/holdfast.ts"
 import type { HistoryEntry } from "../../src/session/inspect.ts"
-import { checkOldView, checkSession, goOn } from "./check-session.ts"
+import { checkOldView, checkSession, continueSession } from "./check-session.ts"
 import { openDurable } from "./open-durable.ts"
 import { startWorker, type Worker } from "./start-worker.ts"
 import type { WorkerReport } from "./told.ts"
@@ -29,7 +29,7 @@ const sessions = ["day-a", "day-b", "day-c"]
 /** Share of the processes that are killed while the store is being opened; the others after some acknowledgements. */
 const earlyShare = 0.15
 const earlyMs = 60
-const mostLines = 12
+const maxLines = 12
 /** Longer than a write takes, so that a kill may hit any moment of one. */
 const lastMs = 30
 
@@ -47,7 +47,7 @@ export function createRandom(seed: number): () => number {
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Runs one process after another: a worker writes until it is killed at some moment, and what it stored is checked by opening it again. */
-export async function liveAndDie({ kills, place, questions }: KillPlan): Promise<KillReport> {
+export async function killRepeatedly({ kills, place, questions }: KillPlan): Promise<KillReport> {
   const random = createRandom(20261115)
   const start = (life: number): Worker => startWorker({ place: place(life), name: `k${life}`, sessions, questions })
   const told = new Map<string, WorkerReport[]>()
@@ -56,7 +56,7 @@ export async function liveAndDie({ kills, place, questions }: KillPlan): Promise
   for (let life = 0; life < kills; life += 1) {
     const worker = next
     if (life + 1 < kills) next = start(life + 1)
-    await liveShortly(worker, random)
+    await runUntilKilled(worker, random)
     const known = told.get(place(life)) ?? []
     told.set(place(life), known)
     known.push(...worker.told())
@@ -76,11 +76,11 @@ const countOf = (told: readonly WorkerReport[]): number =>
   told.reduce((sum, line) => sum + (line.type === "written" && line.durable ? line.entries.length : 0), 0)
 
 /** Lets a worker run, and kills it: at some moment after some acknowledgements, or while it is still opening. */
-async function liveShortly(worker: Worker, random: () => number): Promise<void> {
+async function runUntilKilled(worker: Worker, random: () => number): Promise<void> {
   await worker.until((told) => told.length > 0)
   worker.go()
   const early = random() < earlyShare
-  const lines = Math.ceil(random() * mostLines)
+  const lines = Math.ceil(random() * maxLines)
   if (!early) await worker.until((told) => told.length > lines)
   await sleep(random() * (early ? earlyMs : lastMs))
   worker.kill()
@@ -103,7 +103,7 @@ async function checkPlace(
     if (history.length === 0) continue
     const old = own[Math.floor(random() * own.length)]
     if (old !== undefined) await checkOldView(holdfast.session(id), old)
-    await goOn(holdfast.session(id), `${mark}.${id}`)
+    await continueSession(holdfast.session(id), `${mark}.${id}`)
   }
   await holdfast.close()
   return checkpoints.length

@@ -5,7 +5,7 @@ import pg from "pg"
 import { afterAll, expect, test } from "vitest"
 import { describeOwnPostgres } from "../support/postgres-suite.ts"
 import { isLongRun } from "../support/property.ts"
-import { checkSession, goOn } from "./check-session.ts"
+import { checkSession, continueSession } from "./check-session.ts"
 import { marksIn } from "./marked-turn.ts"
 import { openDurable } from "./open-durable.ts"
 import { startWorker, type Worker } from "./start-worker.ts"
@@ -90,7 +90,7 @@ await describeOwnPostgres("a PostgreSQL that goes away under processes that work
           .filter(({ onBranch }) => onBranch === false)
           .flatMap(({ message }) => marksIn(message?.wire ?? ""))
         expect(aside).toEqual([])
-        await goOn(holdfast.session(session), `after.${session}`)
+        await continueSession(holdfast.session(session), `after.${session}`)
       }
       await holdfast.close()
       expect(told.flatMap((line) => (line.type === "prepared" && line.objection !== undefined ? [line] : []))).toEqual(

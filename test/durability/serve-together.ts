@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { expect } from "vitest"
 import { openStore } from "../../src/store/open-store.ts"
-import { checkSession, goOn } from "./check-session.ts"
+import { checkSession, continueSession } from "./check-session.ts"
 import { marksIn } from "./marked-turn.ts"
 import { openDurable } from "./open-durable.ts"
 import { startWorker, type Worker } from "./start-worker.ts"
@@ -74,7 +74,7 @@ async function checkAll(place: string, sessions: readonly string[], workers: rea
       begun: logs.begun + keys.size,
       stored: logs.stored + summaries.length,
     }
-    await goOn(holdfast.session(id), `after.${id}`)
+    await continueSession(holdfast.session(id), `after.${id}`)
   }
   await store.close()
   await holdfast.close()

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, test } from "vitest"
-import { crashes, liveAndDie } from "./live-and-die.ts"
+import { crashes, killRepeatedly } from "./live-and-die.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-crash-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -15,7 +15,7 @@ const place = (life: number): string => join(folder, `${Math.floor(life / livesI
 test(`a process that writes to an SQLite file is killed ${kills} times: everything acknowledged is there, and it goes on`, async ({
   annotate,
 }) => {
-  const died = await liveAndDie({ kills, place, questions: join(folder, "questions") })
+  const died = await killRepeatedly({ kills, place, questions: join(folder, "questions") })
   await annotate(JSON.stringify(died))
   expect(died.killed).toBe(kills)
   expect(died.acknowledged).toBeGreaterThan(kills)

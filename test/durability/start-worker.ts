@@ -18,7 +18,7 @@ export type Worker = {
 const file = await bundleProgram(new URL("worker.ts", import.meta.url))
 
 /** Interval at which the reports of a worker are checked. */
-const lookMs = 3
+const pollMs = 3
 
 /** Starts a worker; once everything is loaded it reports `ready`, and begins when it is told to. */
 export function startWorker(order: Order): Worker {
@@ -51,7 +51,7 @@ export function startWorker(order: Order): Worker {
     until: async (check) => {
       while (!check(told)) {
         if (!running) throw new Error(`${order.name} ended before its time: ${JSON.stringify(told.slice(-3))}`)
-        await new Promise((resolve) => setTimeout(resolve, lookMs))
+        await new Promise((resolve) => setTimeout(resolve, pollMs))
       }
     },
     ended,

@@ -9,7 +9,7 @@ import { startTalk } from "./talk.ts"
 const clients = 200
 const rounds = Number(process.env.HOLDFAST_LOAD_ROUNDS ?? 2)
 /** Maximum memory that may remain in use: names by which sessions are recognized (some 20 MB at most), and exchange records. */
-const mostGrowthMb = 25
+const maxGrowthMb = 25
 
 test("200 clients at a time are all answered, and what they leave in memory is little", async () => {
   const model = await startModelServer({ script: ({ index }) => ({ text: `Answer ${index}.` }) })
@@ -43,5 +43,5 @@ test("200 clients at a time are all answered, and what they leave in memory is l
   await ended
   await model.close()
   expect(faults).toEqual([])
-  expect((heaps.at(-1) ?? 0) - (heaps[0] ?? 0)).toBeLessThan(mostGrowthMb)
+  expect((heaps.at(-1) ?? 0) - (heaps[0] ?? 0)).toBeLessThan(maxGrowthMb)
 }, 120_000)
