@@ -116,7 +116,7 @@ const flat = (text: string): string => text.replace(/[\^\s\\]+/g, " ").toLowerCa
 /** Length in characters of a stretch of a sentence that is enough to understand it. */
 const tellingLength = 30
 
-/** True if any stretch of the attack came through. Marks between the words do not count: a reader who wants to obey ignores them. */
+/** True if any stretch of the attack came through. Marks between the words are ignored, as a reader who wants to obey would. */
 function reached(text: string, says: string): boolean {
   const [given, attack] = [flat(text), flat(says)]
   for (let at = 0; at + tellingLength <= attack.length; at += 5)

@@ -70,7 +70,7 @@ function ask({ url, headers }: Job, name: string | undefined, body: Buffer): Pro
 }
 
 type Conversation = { talk: Talk; turns: number; name: string }
-const going = new Map<string, Conversation>()
+const openConversations = new Map<string, Conversation>()
 let made = 1
 
 function begin({ bytes, stream, calls, turnUnits, key }: Job): Conversation {
@@ -83,16 +83,21 @@ const maxTurns = 60
 
 function conversation(job: Job, worker: number): Conversation {
   const key = `${job.key} ${worker}`
-  const known = going.get(key)
-  const one = known === undefined || known.turns >= maxTurns ? begin(job) : known
-  going.set(key, one)
-  return one
+  const known = openConversations.get(key)
+  const open = known === undefined || known.turns >= maxTurns ? begin(job) : known
+  openConversations.set(key, open)
+  return open
 }
 
 type Note = { readonly samples: Sample[]; failed: number; changed: number; failure?: string }
 
-async function one(job: Job, going: Conversation, body: Buffer, note: Note | undefined): Promise<ResponseSample> {
-  const name = job.isNamed ? going.name : undefined
+async function sendTurn(
+  job: Job,
+  current: Conversation,
+  body: Buffer,
+  note: Note | undefined,
+): Promise<ResponseSample> {
+  const name = job.isNamed ? current.name : undefined
   // A server may close an idle connection just as it is used: try once more, with a new clock.
   const seen = await ask(job, name, body).catch(() => ask(job, name, body))
   if (note === undefined) return seen
@@ -115,15 +120,15 @@ async function work(job: Job, worker: number, note: Note): Promise<void> {
     if (job.kind === "compacting") await untilCompacted(job, note)
     else if (job.kind === "first") {
       const now = begin(job)
-      await one(job, now, now.talk.body(0), note)
+      await sendTurn(job, now, now.talk.body(0), note)
     } else {
       const now = conversation(job, worker)
       for (let left = now.turns === 0 ? warmUpRequests : 0; left > 0; left--) {
-        await one(job, now, now.talk.body(now.turns), undefined)
+        await sendTurn(job, now, now.talk.body(now.turns), undefined)
         now.turns++
         await sleep(50)
       }
-      await one(job, now, now.talk.body(now.turns), note)
+      await sendTurn(job, now, now.talk.body(now.turns), note)
       if (job.kind === "next") now.turns++
     }
     if (job.thinkMs > 0) await sleep(job.thinkMs)
@@ -135,7 +140,7 @@ async function untilCompacted(job: Job, note: Note): Promise<void> {
   const now = begin(job)
   for (let turns = 0; turns < maxTurns; turns++) {
     const own: Note = { samples: [], failed: 0, changed: 0 }
-    const { changed } = await one(job, now, now.talk.body(turns), own)
+    const { changed } = await sendTurn(job, now, now.talk.body(turns), own)
     note.failed += own.failed
     if (changed) {
       if (turns > 0) note.samples.push(...own.samples)

@@ -4,7 +4,7 @@ import { createHoldfast } from "holdfast"
 
 type Message = { readonly role: string; readonly content: string; readonly [field: string]: unknown }
 
-/** Returns a made-up agent's reading of forty invoices, after which the rule of the first message is far back. */
+/** Returns the messages in which a made-up agent reads one invoice; after forty of them the rule of the first message is far back. */
 function readInvoice(number: string, n: number): readonly Message[] {
   const id = `call_${n}`
   const call = { id, type: "function", function: { name: "read_invoice", arguments: JSON.stringify({ number }) } }

@@ -136,7 +136,7 @@ function isShareable({ flags }: Pattern, { node, parent, key }: Place): boolean 
 
 const isFunction = ({ type }: Node): boolean => /^(?:ArrowFunctionExpression|Function\w+)$/.test(type)
 
-/** Creates the pattern of a place at its first use. */
+/** Code added to a chunk: creates the pattern of a place at its first use. */
 const helper =
   "var made$; function pattern$(at, source, flags) { return (made$ ??= [])[at] ??= new RegExp(source, flags); }"
 

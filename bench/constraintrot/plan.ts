@@ -65,7 +65,7 @@ export const scales = {
     sweepsSoft: false,
     rogueRepetitions: 12,
   },
-  /** The most and the least credulous, combined with each other. */
+  /** A short run: an obedient and a gullible agent, each with one summarizer. */
   quick: {
     rows: [
       "none",

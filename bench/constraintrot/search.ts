@@ -46,7 +46,7 @@ function child(one: Genome, other: Genome, ...key: readonly (string | number)[])
   })
 }
 
-/** Genetic search: starts with the six plain framings, mutates the better half, and keeps the best text ever seen. */
+/** Genetic search: starts with the six plain framings, crosses and mutates the three best, and keeps the best text ever seen. */
 export async function searchInjection(target: Target, seed: number, effort: Effort, pool: Pool): Promise<Best> {
   const known = new Map<string, readonly [number, number]>()
   const tryOut = async (genomes: readonly Genome[]): Promise<void> => {

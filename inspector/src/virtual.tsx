@@ -4,20 +4,20 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 /** Time in a frame for rendering rows; their layout and painting take twice as much again. */
 const frameBudgetMs = 1
 const waiting = new Set<() => void>()
-let sliceEndMs = 0
+let frameEndMs = 0
 
 function hasFrameTime(): boolean {
   const now = performance.now()
-  if (sliceEndMs === 0) {
-    sliceEndMs = now + frameBudgetMs
+  if (frameEndMs === 0) {
+    frameEndMs = now + frameBudgetMs
     requestAnimationFrame(() => {
-      sliceEndMs = 0
+      frameEndMs = 0
       const rows = [...waiting]
       waiting.clear()
       for (const row of rows) row()
     })
   }
-  return now < sliceEndMs
+  return now < frameEndMs
 }
 
 /** Returns the newest value as soon as a frame has time for it, until then the previous one, or undefined. */

@@ -72,7 +72,7 @@ async function startCluster(server: PostgresServer, databaseUrl: string): Promis
         return up.promise
       }) ?? Promise.resolve()
     await stopped.promise
-    // A turn that waits for the replica continues after this time.
+    // Ends the outage after this time, because a turn may be waiting for the server.
     void sleep(3000).then(() => up.resolve())
   }
   const kill = async (): Promise<void> => {
