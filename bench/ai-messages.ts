@@ -2,7 +2,7 @@ import type { AssistantModelMessage, ModelMessage, ToolModelMessage } from "ai"
 import type { ChatMessage, ToolCall } from "./chat.ts"
 import { readArguments } from "./langchain-messages.ts"
 
-/** Into the AI SDK's own messages and back. The results of one round stand in one message, as the SDK itself puts them. */
+/** Converts to the AI SDK's own messages. The results of one round go into one message, as the SDK itself puts them. */
 export function toModelMessages(messages: readonly ChatMessage[]): ModelMessage[] {
   const names = new Map<string, string>()
   const made: ModelMessage[] = []

@@ -1,8 +1,8 @@
 import { type ChatMessage, type Count, countMessage, roundStart } from "./chat.ts"
 
-/** What anyone would write in ten lines, with exact counts and whole tool rounds. */
+/** Baselines that anyone would write in ten lines, with exact counts and whole tool rounds. */
 
-/** Where the longest end of the messages begins that takes at most `budget`, whole rounds only. */
+/** Returns the start index of the longest tail of whole rounds that takes at most `budget` tokens. */
 function tailFrom(messages: readonly ChatMessage[], budget: number, count: Count): number {
   let start = messages.length
   for (let left = budget; start > 0; start--) {
@@ -13,7 +13,7 @@ function tailFrom(messages: readonly ChatMessage[], budget: number, count: Count
   return roundStart(messages, start)
 }
 
-function parted(
+function splitSystem(
   messages: readonly ChatMessage[],
   count: Count,
 ): readonly [head: readonly ChatMessage[], rest: readonly ChatMessage[], headTokens: number] {
@@ -22,22 +22,22 @@ function parted(
   return [head, messages.slice(head.length), head.reduce((total, message) => total + countMessage(message, count), 0)]
 }
 
-/** The system messages and the newest of the others. */
+/** Keeps the system messages and the newest of the others. */
 export function keepNewest(messages: readonly ChatMessage[], budget: number, count: Count): readonly ChatMessage[] {
-  const [system, rest, systemTokens] = parted(messages, count)
+  const [system, rest, systemTokens] = splitSystem(messages, count)
   return [...system, ...rest.slice(tailFrom(rest, budget - systemTokens, count))]
 }
 
-/** Of the room beside the system messages, this share is for the oldest. */
+/** Share of the room beside the system messages that goes to the oldest messages. */
 const headShare = 0.3
 
-/** The system messages, the oldest of the others and the newest. */
+/** Keeps the system messages, and the oldest and the newest of the others. */
 export function keepHeadAndTail(
   messages: readonly ChatMessage[],
   budget: number,
   count: Count,
 ): readonly ChatMessage[] {
-  const [system, rest, systemTokens] = parted(messages, count)
+  const [system, rest, systemTokens] = splitSystem(messages, count)
   const room = Math.max(0, budget - systemTokens)
   let end = 0
   let headTokens = 0

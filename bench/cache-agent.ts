@@ -1,17 +1,17 @@
 import type { Format } from "../src/message/message.ts"
 import { field, type Json, listAt, textAt } from "../test/model-server/json.ts"
 
-/** A plain tool-calling agent on one wire: what it asks with, and how it takes an answer and its tools' results into its history. */
+/** A plain tool-calling agent on one wire format: the requests it sends, and how it adds an answer and its tool results to its history. */
 export type Agent = {
   readonly model: string
   readonly path: string
-  /** The request as the client writes it now. */
+  /** Returns the request as the client writes it now. */
   readonly body: () => string
-  /** Take in an answer, and give every call in it this result; or say this if it has none. */
+  /** Adds an answer to the history, followed by `result` for every call in it, or by the user message `ask` if it has none. */
   readonly take: (answer: Json, result: string, ask: string) => void
 }
 
-/** What each of its requests begins with. */
+/** What every request of the agent begins with. */
 export type Stack = { readonly system: string; readonly tools: readonly Tool[]; readonly goal: string }
 export type Tool = { readonly name: string; readonly description: string }
 
@@ -22,7 +22,7 @@ type Wire = {
   readonly path: string
   readonly say: (text: string) => Json
   readonly body: (model: string, stack: Stack, history: readonly Json[]) => object
-  /** The answer's part of the history, and its results behind it; nothing where it calls no tool. */
+  /** Returns the answer's part of the history and the results that follow it; the results are empty if the answer calls no tool. */
   readonly follow: (
     answer: Json,
     result: string,
@@ -31,7 +31,7 @@ type Wire = {
 
 const mark = { cache_control: { type: "ephemeral" } }
 
-/** As coding agents on this wire do: one mark behind the stack, and one that moves with the end of the history. */
+/** Sets cache markers as coding agents on this wire do: one after the stack, and one that moves with the end of the history. */
 function marked(history: readonly Json[]): readonly Json[] {
   const last = history.at(-1) ?? null
   const blocks = listAt(last, "content")

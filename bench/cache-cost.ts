@@ -1,7 +1,7 @@
 import { findModel } from "../src/tokens/models.ts"
 import { type CacheUse, promptDollars } from "../src/tokens/prompt-cache.ts"
 
-/** Tokens of prompts by what a provider charges for them; a simulation of its cache said which is which. */
+/** Prompt tokens by what a provider charges for them, as a simulation of its cache classified them. */
 export type Charged = {
   readonly requests: number
   readonly readTokens: number
@@ -12,7 +12,7 @@ export type Charged = {
 
 export const nothingCharged: Charged = { requests: 0, readTokens: 0, writtenTokens: 0, uncachedTokens: 0, dollars: 0 }
 
-/** What reading one prompt costs, at the model's prices. */
+/** Returns the cost of reading one prompt, at the model's prices. */
 export const charge = (model: string, use: CacheUse): Charged => ({
   requests: 1,
   readTokens: use.readTokens,
@@ -29,6 +29,6 @@ export const added = (one: Charged, other: Charged): Charged => ({
   dollars: one.dollars + other.dollars,
 })
 
-/** Of all that was read, how much came from the cache. */
+/** Share of all prompt tokens that came from the cache. */
 export const readShare = ({ readTokens, writtenTokens, uncachedTokens }: Charged): number =>
   readTokens / Math.max(1, readTokens + writtenTokens + uncachedTokens)

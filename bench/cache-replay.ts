@@ -10,12 +10,12 @@ import { startModelServer } from "../test/model-server/model-server.ts"
 import { startTestGateway } from "../test/support/gateway.ts"
 import { added, type Charged, charge, nothingCharged } from "./cache-cost.ts"
 
-/** Real traces and recorded requests, sent through a gateway and without one: what a provider would charge for either. */
+/** Real traces and recorded requests, sent through a gateway and directly: what a provider would charge for either. */
 export type ReplayReport = {
   readonly name: string
   readonly sequences: number
   readonly requests: number
-  /** Requests that did not go on as they came, and whether one was compacted. */
+  /** Number of requests that were forwarded changed, and whether one was compacted. */
   readonly changed: number
   readonly compacted: number
   readonly direct: Charged
@@ -24,16 +24,16 @@ export type ReplayReport = {
   readonly dearer: readonly string[]
 }
 
-type Asked = {
+type RecordedRequest = {
   readonly format: Format
   readonly model: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
-  /** What the model said then, where that is known. */
+  /** What the model answered in the recording, if known. */
   readonly answer?: string
 }
-type Sequence = { readonly id: string; readonly asked: readonly Asked[] }
+type Sequence = { readonly id: string; readonly asked: readonly RecordedRequest[] }
 
 const linesIn = (file: string): readonly string[] => gunzipSync(readFileSync(file)).toString().trim().split("\n")
 const filesIn = (folder: string): readonly string[] =>
@@ -43,12 +43,12 @@ const filesIn = (folder: string): readonly string[] =>
 
 type TraceMessage = { readonly role: string }
 
-/** The requests of a trace: one before each of the model's messages, which is its answer. */
+/** Returns the requests of a trace: one before each of the model's messages, which is its answer. */
 function traceSequence(line: string): Sequence {
   const { id, messages }: { readonly id: string; readonly messages: readonly TraceMessage[] } = JSON.parse(line)
   const model = "gpt-5.4"
   const texts = messages.map((message) => JSON.stringify(message))
-  const asked = messages.flatMap((message, n): readonly Asked[] => {
+  const asked = messages.flatMap((message, n): readonly RecordedRequest[] => {
     if (message.role !== "assistant" || n === 0) return []
     const body = Buffer.from(`{"model":"${model}","messages":[${texts.slice(0, n).join(",")}]}`)
     const choices = `[{"index":0,"message":${texts[n]},"finish_reason":"stop"}]`
@@ -68,8 +68,8 @@ const formatOf = (path: string): Format => {
 const isCall = (path: string): boolean =>
   /^\/v1\/(?:messages|chat\/completions|responses)(?:\?|$)|:(?:streamG|g)enerateContent/.test(path)
 
-/** What a client says of the connection is not said again on another. */
-const ofConnection: ReadonlySet<string> = new Set([
+/** Headers that describe the client's connection and are not sent on another. */
+const connectionHeaders: ReadonlySet<string> = new Set([
   "host",
   "connection",
   "content-length",
@@ -78,13 +78,13 @@ const ofConnection: ReadonlySet<string> = new Set([
 ])
 
 function recordedSequence(file: string, id: string): Sequence {
-  const asked = linesIn(file).flatMap((line): readonly Asked[] => {
-    const { path, headers }: Pick<Asked, "path" | "headers"> = JSON.parse(line)
+  const asked = linesIn(file).flatMap((line): readonly RecordedRequest[] => {
+    const { path, headers }: Pick<RecordedRequest, "path" | "headers"> = JSON.parse(line)
     if (!isCall(path)) return []
     const start = line.indexOf(',"body":') + ',"body":'.length
     const body = line.slice(start, line.lastIndexOf("}"))
     const kept = Object.entries(headers).filter(
-      ([name]) => !ofConnection.has(name.toLowerCase()) && name.toLowerCase() !== "content-encoding",
+      ([name]) => !connectionHeaders.has(name.toLowerCase()) && name.toLowerCase() !== "content-encoding",
     )
     const model = textAt(parseJson(body), "model") ?? /models\/([^:]+):/.exec(path)?.[1] ?? ""
     return [{ format: formatOf(path), model, path, headers: Object.fromEntries(kept), body: Buffer.from(body) }]
@@ -92,7 +92,7 @@ function recordedSequence(file: string, id: string): Sequence {
   return { id, asked }
 }
 
-/** What the upstream got, whatever came of it. */
+/** Starts an upstream that records every body it gets, whatever it answers. */
 async function startRecorder(): Promise<{
   readonly url: string
   readonly bodies: Buffer[]
@@ -132,8 +132,8 @@ async function startRecorder(): Promise<{
   }
 }
 
-/** What reading these prompts one after the other would cost; each sequence has a cache of its own. */
-function costOf(asked: readonly Asked[], bodies: readonly (readonly Buffer[])[]): Charged {
+/** Returns what reading these prompts one after the other would cost; each sequence has its own cache. */
+function costOf(asked: readonly RecordedRequest[], bodies: readonly (readonly Buffer[])[]): Charged {
   const measure = createMeasure({ simulateCache: true })
   let total = nothingCharged
   for (const [n, { format, model }] of asked.entries()) {
@@ -197,7 +197,7 @@ async function replay(name: string, sequences: readonly Sequence[]): Promise<Rep
   return report
 }
 
-/** One line for each file of traces, and one for each kind of client that was recorded. */
+/** Measures each file of traces and each kind of recorded client; one report for each. */
 export async function measureReplays(corpus: string, quick: boolean): Promise<readonly ReplayReport[]> {
   const found: ReplayReport[] = []
   for (const file of filesIn(join(corpus, "traces"))) {

@@ -8,24 +8,24 @@ import { added, type Charged, charge, nothingCharged, readShare } from "./cache-
 import { makeAsk } from "./sessions.ts"
 import { createRandom, type Random, writers } from "./texts.ts"
 
-/** One long session of an agent on each wire, through a gateway whose window is too small for it, and without one. */
+/** One long session of an agent on each wire format, through a gateway whose window is too small for it, and directly. */
 export type SessionReport = {
   readonly format: Format
   readonly turns: number
   readonly compactions: number
-  /** Requests that the model refused as too long, with the gateway and without. */
+  /** Requests that the model refused as too long with the gateway, and the turn at which the session without it ended. */
   readonly refused: number
   readonly withoutEndsAt: number | undefined
   readonly charged: Charged
   readonly readShare: number
-  /** Of the stack, system and tools, over all requests. */
+  /** Share of the stack's tokens (system and tools) read from the cache, over all requests. */
   readonly stackReadShare: number
-  /** Of each request, in order. */
+  /** Share read from the cache of each request, in order. */
   readonly shares: readonly number[]
 }
 
 export const windowTokens = 45_000
-/** About 1,200 tokens of a log: a hundred and sixty of them are four windows. */
+/** About 1,200 tokens of a log; 160 of them fill four windows. */
 const resultUnits = 2800
 const systemUnits = 9000
 const toolUnits = 500
@@ -45,7 +45,7 @@ const stackOf = (random: Random): Stack => ({
   goal: makeAsk(random, 400),
 })
 
-/** It calls a tool nine times, and then says something. */
+/** The agent calls a tool nine times, then answers with text. */
 const answersEvery = 10
 
 const scriptOf = (random: Random): Output[] =>
@@ -67,7 +67,7 @@ const startModel = (seed: number): Promise<ModelServer> => {
   })
 }
 
-/** Ask until so many turns are over or the model refuses; at which turn that was. */
+/** Sends requests for `turns` turns; returns the turn at which the model refused, if it did. */
 async function converse(url: string, format: Format, turns: number): Promise<number | undefined> {
   const random = createRandom(11)
   const agent = createAgent(format, stackOf(random))

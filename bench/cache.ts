@@ -8,8 +8,8 @@ import { quantile } from "./quantile.ts"
 import { measureStackSessions, type StackSession } from "./stack-sessions.ts"
 
 /**
- * What a provider's prompt cache would make of what the gateway sends: over long sessions that are compacted, and of real requests that
- * fit. All of it is simulated: no provider was asked, and the simulated cache forgets nothing.
+ * What a provider's prompt cache would make of the gateway's requests: over long sessions that are compacted, and of real requests that
+ * fit. All of it is simulated: no provider was asked, and the simulated cache never evicts anything.
  */
 export type Options = { readonly quick?: boolean; readonly corpus?: string }
 

@@ -1,6 +1,6 @@
 import { framings } from "../src/tokens/model-table.ts"
 
-/** OpenAI chat messages: what the sessions are made of, and what every peer is given and gives back. */
+/** OpenAI chat messages: the form of the sessions, and of what every peer receives and returns. */
 export type ToolCall = {
   readonly id: string
   readonly type: "function"
@@ -16,7 +16,7 @@ export type Count = (text: string) => number
 
 const { message: perMessage, call: perCall } = framings.openai
 
-/** The tokens of a message with its framing, as our meter counts it, so that every budget means the same. */
+/** Returns the tokens of a message with its framing, as our meter counts it, so that every budget means the same. */
 export function countMessage(message: ChatMessage, count: Count): number {
   const text = perMessage + (message.content === null ? 0 : count(message.content))
   if (message.role === "tool") return text + perCall
@@ -30,7 +30,7 @@ export function countMessage(message: ChatMessage, count: Count): number {
 export const countMessages = (messages: readonly ChatMessage[], count: Count): number =>
   messages.reduce((total, message) => total + countMessage(message, count), 0)
 
-/** Where the first whole round at or after `from` begins: a list that starts with a tool's result is refused. */
+/** Returns the start of the first whole round at or after `from`: providers refuse a list that starts with a tool result. */
 export function roundStart(messages: readonly ChatMessage[], from: number): number {
   let start = from
   while (messages[start]?.role === "tool") start++

@@ -3,25 +3,28 @@ import { countO200k } from "../src/tokens/counter.ts"
 import { type ChatMessage, type Count, countMessages } from "./chat.ts"
 import { openOurs } from "./ours.ts"
 
-/** One row of the compaction bench in a process of its own: `node --expose-gc compact-child.ts ROW FILE BUDGET REPEATS SYSTEM`. A line of JSON after the first run, and one after all. */
+/**
+ * Measures one row of the compaction bench in its own process: `node --expose-gc compact-child.ts ROW FILE BUDGET REPEATS SYSTEM`. Prints a
+ * line of JSON after the first run, and one after all.
+ */
 export type Measured = {
-  /** On first sight, the counter's tables not yet built. */
+  /** Time of the first run, before the tables of the counter are built. */
   readonly coldMs: number
-  /** The median of more runs, every text counted before; absent if the child was stopped before one of them was done. */
+  /** Median of further runs, with every text already counted; absent if the child was stopped before the first of them ended. */
   readonly cachedMs?: number
-  /** What the process took at its highest during the first run, beyond what it had before. */
+  /** Peak memory of the first run, above what the process had before. */
   readonly peakMb: number
   readonly tokens: number
   readonly messages: number
 }
 
 type Result = () => readonly ChatMessage[]
-/** Gets a fresh input ready, then hands over what is timed. */
+/** Prepares a fresh input, then returns the function that is timed. */
 type Prepare = () => () => Promise<Result>
 
 const messagesIn = (text: string): readonly ChatMessage[] => JSON.parse(text).messages
 
-/** A copy that shares nothing with the first: no hidden hash, no flattened string. */
+/** Returns a copy that shares nothing with the original: no cached hash, no flattened string. */
 const freshCopy = (text: string): string => Buffer.from(text).toString()
 
 async function open(row: string, text: string, budgetTokens: number, count: Count): Promise<Prepare | undefined> {
@@ -45,14 +48,14 @@ async function open(row: string, text: string, budgetTokens: number, count: Coun
   }
 }
 
-/** Resident bytes at their highest since the last reset; Linux only, elsewhere since the start of the process. */
+/** Peak resident bytes since the last reset; on anything but Linux, since the start of the process. */
 function createPeak(): { readonly reset: () => void; readonly read: () => number } {
   return {
     reset: () => {
       try {
         writeFileSync("/proc/self/clear_refs", "5")
       } catch {
-        // Not Linux, or not allowed: the peak of the whole life stands in, and is never too small.
+        // Not Linux, or not allowed: `read` returns the peak since the start instead, which is never too small.
       }
     },
     read: () => {
@@ -68,7 +71,7 @@ function createPeak(): { readonly reset: () => void; readonly read: () => number
 /** Below this the CPU clock, which moves in ticks of up to 4 ms, is too coarse. */
 const coarseMs = 25
 
-/** In CPU time of the thread that does the work, in which other processes hardly show; a short run by the wall clock. */
+/** Measures CPU time of the working thread, which other processes hardly affect; wall clock for a short run. */
 async function timed(run: () => Promise<Result>): Promise<{ readonly ms: number; readonly result: Result }> {
   const before = process.threadCpuUsage()
   const start = performance.now()
@@ -81,7 +84,7 @@ async function timed(run: () => Promise<Result>): Promise<{ readonly ms: number;
 const median = (values: readonly number[]): number =>
   [...values].sort((one, other) => one - other)[values.length >> 1] ?? Number.NaN
 
-/** More runs with the counts cached, within this time. */
+/** Maximum time for further runs with the counts cached. */
 const enoughMs = 1500
 const warmUpRuns = 2
 

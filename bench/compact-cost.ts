@@ -11,16 +11,16 @@ import { plainMessages } from "./traces.ts"
 
 /**
  * CPU time of a compaction of 150,000 tokens: `node bench/compact-cost.ts [coding|service|prose]`, or of real traces one after another,
- * `node bench/compact-cost.ts FILE.jsonl.gz`. Cold is the first compaction of a
- * session whose history the process has not seen, in a process that has compacted others. Warm is the next one of that session: when it
- * has grown to the same size again in one piece, which the process has not seen either, and then when it has grown turn by turn, with a
- * call of the model after each, as sessions do. Background work is waited for before each, and counted with the call that starts it.
+ * `node bench/compact-cost.ts FILE.jsonl.gz`. Cold is the first compaction of a session whose history is new to the process, in a process
+ * that has compacted others. Warm is the next one of that session: first after it has grown back to that size in one piece, also new to the
+ * process, and then after it has grown turn by turn, with a model call after each, as sessions do. Background work is waited for before
+ * each compaction, and counted with the call that starts it.
  */
 
 const historyTokens = 150_000
-/** A history of that size is over its high-water mark. */
+/** A history of `historyTokens` is over the high-water mark of this window. */
 const windowTokens = 165_000
-/** What a turn adds. */
+/** Tokens that a turn adds. */
 const turnTokens = 1_200
 const sessions = 5
 const warmUps = 1
@@ -33,7 +33,7 @@ const fill = (random: Random, kind: string, units: number): string => {
 
 type Work = (random: Random, nextId: () => string) => readonly ChatMessage[]
 
-/** A customer asks, an agent looks something up and says what it found. */
+/** Returns a customer's question, a lookup by the agent, and its answer. */
 function makeCase(random: Random, nextId: () => string): readonly ChatMessage[] {
   const id = nextId()
   const name = pick(random, ["get_order_details", "get_user", "search_flights", "update_reservation"])
@@ -58,7 +58,7 @@ const kinds: Readonly<Record<string, Work>> = {
   ],
 }
 
-/** Messages that bring a history up to the size at which it is compacted. */
+/** Returns messages up to the size at which a history is compacted. */
 function makeHistory(work: Work, random: Random, nextId: () => string, tokens: number): readonly ChatMessage[] {
   const messages: ChatMessage[] = []
   for (let left = tokens; left > 0; ) {
@@ -76,7 +76,7 @@ type Measured = {
   readonly leftTokens: number
 }
 
-/** CPU time of the call after these messages, and of the background work that it starts. */
+/** Measures the CPU time of the call after these messages, and of the background work that it starts. */
 async function measure(holdfast: Holdfast, session: Session, messages: readonly ChatMessage[]): Promise<Measured> {
   await session.append(messages)
   await holdfast.idle()
@@ -92,7 +92,7 @@ async function measure(holdfast: Holdfast, session: Session, messages: readonly 
 /** More turns than it takes to fill the window. */
 const maxTurns = 2_000
 
-/** The compaction that comes when the session grows by one piece of work at a time. */
+/** Measures the compaction that comes when the session grows by one turn at a time. */
 async function growByTurns(holdfast: Holdfast, session: Session, nextTurn: () => readonly ChatMessage[]) {
   for (let turns = 0; turns < maxTurns; turns++) {
     const found = await measure(holdfast, session, nextTurn())
@@ -119,13 +119,13 @@ const shown = (name: string, found: readonly Measured[]): string => {
   return `${name} best ${Math.min(...times).toFixed(0)}, median ${median(times).toFixed(0)} (after it ${after.toFixed(0)})`
 }
 
-/** Without the calls at the end that nobody answered. */
+/** Returns the messages without unanswered calls at the end. */
 function answered(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   const last = messages.at(-1)
   return last?.role === "assistant" && last.tool_calls !== undefined ? answered(messages.slice(0, -1)) : messages
 }
 
-/** The traces of a file, each a piece of work, in an order of its own for each session. */
+/** Returns the traces of a file, each as one piece of work, in a different order for each session. */
 function workOfTraces(file: string): Work {
   const traces = gunzipSync(readFileSync(file))
     .toString()

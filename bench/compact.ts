@@ -14,9 +14,9 @@ import { makeSession, sessionSizes } from "./sessions.ts"
 import { longestTrace } from "./traces.ts"
 
 /**
- * Bringing a long session down to a quarter of its tokens: ours from the text of a request to the text of a smaller one, a peer from
- * its own messages to its own messages, so that a peer pays for no conversion. Every row of every size is a fresh process, and the
- * times are CPU time of its main thread (wall clock below 25 ms).
+ * Compacting a long session to a quarter of its tokens: ours from the text of a request to the text of a smaller one, a peer from its own
+ * messages to its own messages, so that a peer pays for no conversion. Every row of every size is a fresh process, and the times are CPU
+ * time of its main thread (wall clock below 25 ms).
  */
 export type Options = { readonly corpus?: string; readonly quick?: boolean; readonly repeats?: number }
 
@@ -33,7 +33,7 @@ type Size = {
   readonly tokens: number
   readonly bytes: number
   readonly budgetTokens: number
-  /** Sizes of one kind have messages alike, and differ in their number. */
+  /** Equal for sizes whose messages are alike and which differ only in their number. */
   readonly unitsPerMessage: number
   readonly rows: Readonly<Record<string, Outcome>>
 }
@@ -43,15 +43,15 @@ type Report = { readonly conditions: Readonly<Record<string, string | number>>; 
 const budgetShare = 0.25
 const limitMs = 60_000
 const quickLimitMs = 15_000
-/** A row that took this long is not repeated: its noise is small beside it. */
+/** A row that takes this long is not repeated: its noise is relatively small. */
 const longMs = 5000
-/** Beyond this many limits an extrapolation stands in for a wait. */
-const hopeless = 2
+/** If an extrapolation exceeds the limit by this factor, it is reported instead of waiting. */
+const maxExtrapolatedLimits = 2
 
 const rows: readonly string[] = [...oursNames, ...peers.map(({ name }) => name)]
 const child = fileURLToPath(new URL("compact-child.ts", import.meta.url))
 
-/** What the child found; otherwise why there is nothing. Its own words on a failure go to the error output. */
+/** Returns what the child measured, or why there is nothing. The child's own error messages go to stderr. */
 function runChild(args: readonly string[], timeoutMs: number): Promise<Measured | "stopped" | "not-built" | "failed"> {
   return new Promise((resolve) => {
     const started = spawn(process.execPath, ["--expose-gc", "--max-old-space-size=4096", child, ...args], {
@@ -91,7 +91,7 @@ function middle(runs: readonly Measured[], budgetTokens: number): Outcome {
   }
 }
 
-/** From the two sizes before, by their growth without what a first run costs once. */
+/** Extrapolates from the two smaller sizes by their growth, not counting the one-time cost of a first run. */
 function extrapolate(earlier: readonly Size[], row: string, messages: number): number | undefined {
   const known = earlier.flatMap((size) => {
     const outcome = size.rows[row]
@@ -109,7 +109,7 @@ type Task = {
   readonly messages: number
   readonly file: string
   readonly budgetTokens: number
-  /** What of the budget the system messages take. */
+  /** Tokens of the budget taken by the system messages. */
   readonly systemTokens: number
   readonly repeats: number
   readonly limitMs: number
@@ -122,7 +122,7 @@ async function measureRow(
   const stoppedBefore = earlier.some(({ rows: done }) => done[row]?.type === "stopped")
   const expected = extrapolate(earlier, row, messages)
   if (stoppedBefore) return { type: "stopped" }
-  if (expected !== undefined && expected > hopeless * limit) return { type: "extrapolated", ms: expected }
+  if (expected !== undefined && expected > maxExtrapolatedLimits * limit) return { type: "extrapolated", ms: expected }
   const runs: Measured[] = []
   for (let n = 0; n < repeats; n++) {
     const measured = await runChild([row, file, String(budgetTokens), "9", String(systemTokens)], limit)
@@ -196,7 +196,7 @@ function growth(row: string, at: "coldMs" | "cachedMs", size: Size, before: Size
   return Number.isNaN(ratio) ? "" : `n^${(Math.log(ratio) / Math.log(size.messages / before.messages)).toFixed(2)}`
 }
 
-/** What ratios are taken to: the whole compaction, or the plan while that is all there is. */
+/** Returns the measurement that ratios refer to: the whole compaction, or the plan while only that is built. */
 const oursIn = ({ rows: done }: Size): (Outcome & { readonly type: "measured" }) | undefined =>
   oursNames.map((name) => done[name]).find((outcome) => outcome?.type === "measured")
 
@@ -232,7 +232,7 @@ function table(lines: readonly (readonly string[])[]): string {
   return lines.map((line) => `  ${line.map(pad).join("  ").trimEnd()}`).join("\n")
 }
 
-/** The size that this one has grown from, where the two are of the same kind. */
+/** Returns the previous size if it is of the same kind. */
 const before = (sizes: readonly Size[], n: number): Size | undefined => {
   const [one, other] = [sizes[n - 1], sizes[n]]
   return one !== undefined && one.unitsPerMessage === other?.unitsPerMessage ? one : undefined

@@ -1,6 +1,6 @@
 import { arch, cpus } from "node:os"
 
-/** Where and when a bench ran: a figure without it says nothing. */
+/** Where and when a bench ran, without which its figures mean nothing. */
 export const conditionsNow = (): Readonly<Record<string, string | number>> => ({
   node: process.version,
   cores: cpus().length,

@@ -10,20 +10,20 @@ import { brokenIn, parameters, type Report, simulatedNote, whatItIs } from "./co
 import { type Best, searchInjection, type Target } from "./constraintrot/search.ts"
 import { showEpisode } from "./constraintrot/show.ts"
 import { idOf } from "./constraintrot/spec.ts"
-import { agreementOf, cellsOf, crossingOf, type Done, decayOf } from "./constraintrot/tally.ts"
+import { agreementOf, cellsOf, crossingOf, decayOf, type PlayedEpisode } from "./constraintrot/tally.ts"
 
 /**
- * ConstraintRot, re-implemented from its description: does a rule that an agent was told survive what its harness does to the context,
- * and does the agent keep to it? Nine rules, benign work, a request that would break the rule, a grader that reads the call alone.
+ * ConstraintRot, re-implemented from its description: does a rule given to an agent survive what its harness does to the context, and does
+ * the agent keep to it? Nine rules, benign work, a request that would break the rule, and a grader that reads only the call.
  */
-export type Shown = { readonly bench: "constraintrot"; readonly shown: string }
+export type EpisodeText = { readonly bench: "constraintrot"; readonly shown: string }
 
 const targetsOf = (isQuick: boolean): readonly Target[] => [
   ...(isQuick ? scales.quick.pairs : allPairs).map((pair) => ({ row: "none" as const, ...pair })),
   ...(isQuick ? [] : [{ row: "holdfast-found", summarizer: "credulous", agent: "gullible" } as const]),
 ]
 
-/** Against a plain harness breeding is cheap; against ours it is not, and little is needed to see whether it gets anywhere. */
+/** Evolving attacks against a plain harness is cheap; against ours it is not, and a small search shows whether it gets anywhere. */
 const wide = { generations: 3, children: 5, repetitions: 3 }
 const narrow = { generations: 1, children: 4, repetitions: 1 }
 
@@ -36,7 +36,7 @@ const search = (isQuick: boolean, seed: number, pool: Pool): Promise<readonly Be
 
 const isEpisode = (only: string): boolean => only.split("/").length === idParts
 
-/** Parts of an episode's id. */
+/** Number of parts of an episode's id. */
 const idParts = 13
 
 function createProgress(): (done: number, of: number) => void {
@@ -48,7 +48,7 @@ function createProgress(): (done: number, of: number) => void {
   }
 }
 
-export async function run(given: RunOptions = {}): Promise<Report | Shown> {
+export async function run(given: RunOptions = {}): Promise<Report | EpisodeText> {
   const options = { ...optionsFrom(process.argv), ...given }
   const { only } = options
   if (only !== undefined && isEpisode(only)) return { bench: "constraintrot", shown: await showEpisode(only) }
@@ -70,7 +70,7 @@ async function measure({ only, seed = 1, quick = false, models = false }: RunOpt
     ({ spec }) => only === undefined || idOf(spec).includes(only),
   )
   const played = await pool.play(planned.map(({ spec }) => spec))
-  const done = planned.flatMap((plan, n): readonly Done[] => {
+  const done = planned.flatMap((plan, n): readonly PlayedEpisode[] => {
     const own = played[n]
     return own === undefined ? [] : [{ ...plan, played: own }]
   })
@@ -94,6 +94,6 @@ async function measure({ only, seed = 1, quick = false, models = false }: RunOpt
   }
 }
 
-export function print(report: Report | Shown): void {
+export function print(report: Report | EpisodeText): void {
   console.log("shown" in report ? report.shown : textOf(report))
 }

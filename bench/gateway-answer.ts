@@ -1,4 +1,4 @@
-/** What the upstream of the gateway bench says to every request: about 1 kB, whole, in twenty events, or as a tool call. */
+/** The upstream's answer to every request of the gateway bench: about 1 kB, whole, in twenty events, or as a tool call. */
 
 const words =
   "The job reads its settings once and keeps them, so a change on disk is seen only after a restart. I would watch the file and " +
@@ -11,7 +11,7 @@ const words =
 export const answerText: string = words
 
 const frame = { id: "chatcmpl-fixed", created: 1_760_000_000, model: "gpt-5.4" }
-/** Tokens in a byte of the generated conversations: a model that reports another size would be believed. */
+/** Tokens per byte of the generated conversations: the gateway would believe a model that reports another size. */
 const tokensPerByte = 0.345
 
 const wholeHead = JSON.stringify({
@@ -20,7 +20,7 @@ const wholeHead = JSON.stringify({
   choices: [{ index: 0, message: { role: "assistant", content: words }, finish_reason: "stop" }],
 }).slice(0, -1)
 
-/** The whole answer to a body of so many bytes. */
+/** Returns the whole answer to a request body of `bytes` bytes. */
 export function wholeAnswer(bytes: number): Buffer {
   const usage = { prompt_tokens: Math.ceil(bytes * tokensPerByte), completion_tokens: 150 }
   return Buffer.from(`${wholeHead},"usage":${JSON.stringify(usage)}}`)

@@ -2,7 +2,7 @@ import { createServer } from "node:http"
 import { Pool } from "undici"
 import { tellUrl } from "./gateway-child.ts"
 
-/** The least that a gateway of this runtime can do: read a request, send it on, and pass the answer back as it comes. */
+/** The minimal gateway on this runtime: reads a request, forwards it, and relays the answer as it arrives. */
 const [upstream = ""] = process.argv.slice(2)
 const pool = new Pool(upstream, { pipelining: 1 })
 const dropped: ReadonlySet<string> = new Set([

@@ -1,13 +1,13 @@
 import type { Job } from "./gateway-load-child.ts"
 
-/** Who is measured: no gateway, the least that one can do, a peer, and ours in several settings. */
+/** What is measured: no gateway, a minimal one, a peer, and ours in several settings. */
 export type Target = "direct" | "bare" | "portkey" | "sqlite" | "memory" | "small" | "guarded"
 
 export type Case = {
   readonly name: string
   readonly targets: readonly Target[]
   readonly job: Omit<Job, "url" | "headers" | "key" | "count">
-  /** Requests of a round for each target, as a share of the usual number. */
+  /** Requests per round for each target, as a share of the usual number. */
   readonly share?: number
 }
 
@@ -25,10 +25,10 @@ const usual: JobShape = {
   workers: 1,
 }
 
-/** What an agent needs at least between an answer and its next request. */
+/** Minimum time that an agent needs between an answer and its next request. */
 const thinkMs = 20
 
-/** Sessions do not begin one right after the other: by then the one before has been taken in. */
+/** Pause between sessions, so that the gateway has stored the previous one. */
 const betweenSessionsMs = 250
 
 const kB = 1000
@@ -51,7 +51,7 @@ function both(
   )
 }
 
-/** One request at a time. */
+/** Cases with one request at a time. */
 export const latencyCases: readonly Case[] = [
   ...both("the same again", sizes, { kind: "retry" }),
   ...both("next turn, 20 ms later", sizes, { thinkMs }),
@@ -73,7 +73,7 @@ export const latencyCases: readonly Case[] = [
   },
 ]
 
-/** Sixteen conversations at once, each without a pause. */
+/** Sixteen concurrent conversations, each without a pause. */
 export const throughputCases: readonly Case[] = both(
   "16 sessions",
   [2 * kB, 500 * kB],

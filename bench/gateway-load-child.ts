@@ -3,39 +3,39 @@ import { Pool } from "undici"
 import { tell } from "./gateway-child.ts"
 import { createTalk, type Talk } from "./gateway-talk.ts"
 
-/** Sends requests and takes the time, in a process of its own: jobs come as messages, and each is answered with what was seen. */
+/** Sends requests and measures their times in its own process: jobs come as messages, and each is answered with the measurements. */
 export type Job = {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** The same body again; the next turn; a new conversation each time; turns of a new conversation until one compacts. */
+  /** The same body again; the next turn; a new conversation each time; turns of a new conversation until one is compacted. */
   readonly kind: "retry" | "next" | "first" | "compacting"
-  /** Who asks: a name under which the conversation goes on from one job to the next. */
+  /** Name of the client, under which the conversation continues from one job to the next. */
   readonly key: string
-  /** Tell the conversation apart by a header. */
+  /** True if a header identifies the conversation. */
   readonly isNamed: boolean
   readonly bytes: number
   readonly stream: boolean
   readonly calls: boolean
   readonly turnUnits: number
   readonly count: number
-  /** No new request after so long, whatever the count. */
+  /** No new request after this time, whatever the count. */
   readonly forMs?: number
   readonly thinkMs: number
-  /** Conversations at once. */
+  /** Number of concurrent conversations. */
   readonly workers: number
 }
 
 export type Sample = { readonly firstMs: number; readonly totalMs: number }
-export type Seen = {
+export type JobResult = {
   readonly samples: readonly Sample[]
   readonly wallMs: number
   readonly failed: number
-  /** Requests that went on other than they came, by the receipt. */
+  /** Requests that were forwarded changed, according to the receipt. */
   readonly changed: number
   readonly failure?: string
 }
 
-type Answered = Sample & { readonly status: number; readonly changed: boolean; readonly bytes: number }
+type ResponseSample = Sample & { readonly status: number; readonly changed: boolean; readonly bytes: number }
 
 const pools = new Map<string, Pool>()
 function poolFor(url: string): Pool {
@@ -44,8 +44,8 @@ function poolFor(url: string): Pool {
   return pool
 }
 
-function ask({ url, headers }: Job, name: string | undefined, body: Buffer): Promise<Answered> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answered>()
+function ask({ url, headers }: Job, name: string | undefined, body: Buffer): Promise<ResponseSample> {
+  const { promise, resolve, reject } = Promise.withResolvers<ResponseSample>()
   const own = { ...headers, "content-type": "application/json", authorization: "Bearer bench" }
   const all = name === undefined ? own : { ...own, "x-session-id": name }
   const start = performance.now()
@@ -69,31 +69,36 @@ function ask({ url, headers }: Job, name: string | undefined, body: Buffer): Pro
   return promise
 }
 
-type Going = { talk: Talk; turns: number; name: string }
-const going = new Map<string, Going>()
+type Conversation = { talk: Talk; turns: number; name: string }
+const openConversations = new Map<string, Conversation>()
 let made = 1
 
-function begin({ bytes, stream, calls, turnUnits, key }: Job): Going {
+function begin({ bytes, stream, calls, turnUnits, key }: Job): Conversation {
   made++
   return { talk: createTalk({ seed: made * 7919, bytes, stream, calls, turnUnits }), turns: 0, name: `${key}-${made}` }
 }
 
-/** A conversation is begun anew after so many turns, so that its size is still what the table says. */
+/** A conversation is restarted after this many turns, so that its size stays what the table says. */
 const maxTurns = 60
 
-function conversation(job: Job, worker: number): Going {
+function conversation(job: Job, worker: number): Conversation {
   const key = `${job.key} ${worker}`
-  const known = going.get(key)
-  const one = known === undefined || known.turns >= maxTurns ? begin(job) : known
-  going.set(key, one)
-  return one
+  const known = openConversations.get(key)
+  const open = known === undefined || known.turns >= maxTurns ? begin(job) : known
+  openConversations.set(key, open)
+  return open
 }
 
 type Note = { readonly samples: Sample[]; failed: number; changed: number; failure?: string }
 
-async function one(job: Job, going: Going, body: Buffer, note: Note | undefined): Promise<Answered> {
-  const name = job.isNamed ? going.name : undefined
-  // A server may close an idle connection at the very moment at which it is used: then once more, with a new clock.
+async function sendTurn(
+  job: Job,
+  current: Conversation,
+  body: Buffer,
+  note: Note | undefined,
+): Promise<ResponseSample> {
+  const name = job.isNamed ? current.name : undefined
+  // A server may close an idle connection just as it is used: try once more, with a new clock.
   const seen = await ask(job, name, body).catch(() => ask(job, name, body))
   if (note === undefined) return seen
   if (seen.status !== 200 || seen.bytes === 0) {
@@ -104,38 +109,38 @@ async function one(job: Job, going: Going, body: Buffer, note: Note | undefined)
   return seen
 }
 
-/** Requests before the first one that counts: the conversation is known, and its code compiled. */
-const settling = 2
+/** Requests before the first one that counts: by then the conversation is known, and its code compiled. */
+const warmUpRequests = 2
 
 async function work(job: Job, worker: number, note: Note): Promise<void> {
   const endMs = performance.now() + (job.forMs ?? Number.POSITIVE_INFINITY)
-  // Many who think between their requests do not all ask in the same moment.
+  // Start times are spread, because clients that think between requests do not all send at the same moment.
   if (job.workers > 1 && job.thinkMs > 0) await sleep((job.thinkMs * worker) / job.workers)
   for (let n = 0; n < job.count && performance.now() < endMs; n++) {
     if (job.kind === "compacting") await untilCompacted(job, note)
     else if (job.kind === "first") {
       const now = begin(job)
-      await one(job, now, now.talk.body(0), note)
+      await sendTurn(job, now, now.talk.body(0), note)
     } else {
       const now = conversation(job, worker)
-      for (let left = now.turns === 0 ? settling : 0; left > 0; left--) {
-        await one(job, now, now.talk.body(now.turns), undefined)
+      for (let left = now.turns === 0 ? warmUpRequests : 0; left > 0; left--) {
+        await sendTurn(job, now, now.talk.body(now.turns), undefined)
         now.turns++
         await sleep(50)
       }
-      await one(job, now, now.talk.body(now.turns), note)
+      await sendTurn(job, now, now.talk.body(now.turns), note)
       if (job.kind === "next") now.turns++
     }
     if (job.thinkMs > 0) await sleep(job.thinkMs)
   }
 }
 
-/** Turns of a new conversation, with time to think; only the one that compacts counts. */
+/** Sends turns of a new conversation, with time to think; only the turn that compacts counts. */
 async function untilCompacted(job: Job, note: Note): Promise<void> {
   const now = begin(job)
   for (let turns = 0; turns < maxTurns; turns++) {
     const own: Note = { samples: [], failed: 0, changed: 0 }
-    const { changed } = await one(job, now, now.talk.body(turns), own)
+    const { changed } = await sendTurn(job, now, now.talk.body(turns), own)
     note.failed += own.failed
     if (changed) {
       if (turns > 0) note.samples.push(...own.samples)
@@ -146,7 +151,7 @@ async function untilCompacted(job: Job, note: Note): Promise<void> {
   }
 }
 
-async function run(job: Job): Promise<Seen> {
+async function run(job: Job): Promise<JobResult> {
   const note: Note = { samples: [], failed: 0, changed: 0 }
   const start = performance.now()
   await Promise.all(

@@ -15,20 +15,20 @@ export type Account = {
   readonly faults: readonly string[]
   readonly heapMb: number
   readonly rssMb: number
-  /** Since the last question: of the event loop, by the clock. */
+  /** Delay of the event loop since the last query, by the wall clock. */
   readonly loopDelayMs: { readonly p99: number; readonly longest: number }
-  /** The longest turn of the event loop by the processor time of its thread: what others on the machine do does not count. */
+  /** Longest turn of the event loop by the CPU time of its thread, which other processes do not affect. */
   readonly longestTurnMs: number
   readonly turnsOver100Ms: number
-  /** Garbage collection while the thread waited, by the clock. */
+  /** Garbage collection that blocked the thread, by the wall clock. */
   readonly gcMs: { readonly all: number; readonly longest: number }
-  /** Of the processor, by all threads. */
+  /** CPU time of all threads. */
   readonly cpuMs: number
 }
 
 const [upstream = "", place = "memory", window = "-", guarded = ""] = process.argv.slice(2)
 const windowTokens = window === "-" ? {} : { windowTokens: Number(window) }
-/** As every gateway has it. */
+/** The guard that every gateway has. */
 const builtIn = builtInGuard(place)
 const operators = [
   { template: "no-secrets" },
@@ -102,7 +102,7 @@ function beginCounts(): void {
   begun = process.cpuUsage()
 }
 
-/** Any message is the question how it goes; the counts begin anew with each. */
+/** Any message asks for the counts, which then start again from zero. */
 process.on("message", () => {
   const { user, system } = process.cpuUsage(begun)
   const counts = {
@@ -113,7 +113,7 @@ process.on("message", () => {
     cpuMs: (user + system) / 1000,
   }
   globalThis.gc?.()
-  // The collection that was just asked for counts in neither minute: it is noted when the loop goes on.
+  // The collection triggered just now counts in neither minute: it is reported when the event loop continues.
   setTimeout(beginCounts, 50)
   const { heapUsed, rss } = process.memoryUsage()
   process.send?.({

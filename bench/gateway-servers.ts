@@ -7,18 +7,18 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { build } from "esbuild"
 
-/** A process of the bench: where it serves, and how to ask and to stop it. */
-export type Served = {
+/** A process of the bench: its URL, and how to query and stop it. */
+export type BenchProcess = {
   readonly url: string
   readonly child: ChildProcess
   readonly stop: () => Promise<void>
 }
 
 const here = dirname(fileURLToPath(import.meta.url))
-/** Below the folder of the packages, so that theirs are found. */
+/** Inside the folder of the packages, so that imports of them resolve. */
 const folder = join(here, "../node_modules/.cache/holdfast-bench")
 
-/** The child as plain JavaScript, as it is published: so nobody's memory is that of a compiler. */
+/** Bundles a child to plain JavaScript, as it is published, so that no process's memory includes a compiler. */
 async function bundled(name: string): Promise<string> {
   const outfile = join(folder, `${name}.mjs`)
   await build({
@@ -35,12 +35,12 @@ async function bundled(name: string): Promise<string> {
 
 const started = new Map<string, Promise<string>>()
 
-/** Start one of our own processes, and wait until it says where it serves. */
+/** Starts one of our own processes, and waits until it reports its URL. */
 export async function startChild(
   name: string,
   args: readonly string[] = [],
   execArgv: readonly string[] = [],
-): Promise<Served> {
+): Promise<BenchProcess> {
   const file = started.get(name) ?? bundled(name)
   started.set(name, file)
   const child = fork(await file, args, {
@@ -53,8 +53,8 @@ export async function startChild(
   return { url: await promise, child, stop: () => stopped(child) }
 }
 
-/** Ask a process something, and wait for its answer. */
-export function askChild<Answer>({ child }: Served, question: object): Promise<Answer> {
+/** Sends a process a question, and waits for its answer. */
+export function askChild<Answer>({ child }: BenchProcess, question: object): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const ended = (): void => reject(new Error("the process ended"))
   child.once("exit", ended)
@@ -87,7 +87,7 @@ async function freePort(): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0
 }
 
-/** The folder of a package that is installed here. */
+/** Returns the folder of an installed package. */
 export const packageFolder = (name: string): string => {
   const main = createRequire(import.meta.url).resolve.paths(name) ?? []
   const found = main.map((path) => join(path, name)).find((path) => readable(join(path, "package.json")))
@@ -104,8 +104,8 @@ function readable(file: string): boolean {
   }
 }
 
-/** Portkey's gateway as its package starts it, for production. */
-export async function startPortkey(): Promise<Served> {
+/** Starts Portkey's gateway as its package starts it for production. */
+export async function startPortkey(): Promise<BenchProcess> {
   const port = await freePort()
   const file = join(packageFolder("@portkey-ai/gateway"), "build/start-server.js")
   const env = { ...process.env, NODE_ENV: "production" }
@@ -123,7 +123,7 @@ export async function startPortkey(): Promise<Served> {
 }
 
 /** Resident megabytes of a process; Linux only. */
-export function residentMb({ child }: Served): number {
+export function residentMb({ child }: BenchProcess): number {
   try {
     return (Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1]) * 1024) / 1e6
   } catch {
@@ -131,7 +131,7 @@ export function residentMb({ child }: Served): number {
   }
 }
 
-/** Options of Node by which a child writes its CPU profile, where that is asked for. */
+/** Node options that make a child write its CPU profile, if requested. */
 export const profiling: readonly string[] =
   process.env.HOLDFAST_BENCH_PROFILE === undefined
     ? []

@@ -4,8 +4,8 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { packageFolder } from "./gateway-servers.ts"
 
-/** What a package puts on the disk: its own files, and with all that it depends on. */
-export type Installed = {
+/** Disk space of a package: its own files, and all with its dependencies. */
+export type PackageSize = {
   readonly name: string
   readonly ownMb: number
   readonly allMb: number
@@ -27,7 +27,7 @@ async function bytesIn(folder: string): Promise<number> {
   return bytes
 }
 
-/** Where a package finds one that it needs: beside itself, or in a folder above. */
+/** Resolves a package as Node does: beside the importing package, or in a folder above. */
 function found(name: string, from: string): string | undefined {
   for (let at = from; ; at = dirname(at)) {
     const path = join(at, "node_modules", name)
@@ -46,7 +46,7 @@ function needed(folder: string, seen: Set<string>): void {
   }
 }
 
-async function sizeOf(name: string, folder: string, own: string): Promise<Installed> {
+async function sizeOf(name: string, folder: string, own: string): Promise<PackageSize> {
   const seen = new Set<string>()
   needed(folder, seen)
   const ownMb = existsSync(own) ? (await bytesIn(own)) / 1e6 : Number.NaN
@@ -55,8 +55,8 @@ async function sizeOf(name: string, folder: string, own: string): Promise<Instal
   return { name, ownMb, allMb: ownMb + others, packages: seen.size + 1 }
 }
 
-/** Ours as it was built last, with its optional packages; and the peer's. */
-export async function installedSize(): Promise<readonly Installed[]> {
+/** Measures our last build with its optional packages, and the peer. */
+export async function installedSize(): Promise<readonly PackageSize[]> {
   const root = join(dirname(fileURLToPath(import.meta.url)), "..")
   const portkey = packageFolder("@portkey-ai/gateway")
   return [await sizeOf("holdfast", root, join(root, "dist")), await sizeOf("@portkey-ai/gateway", portkey, portkey)]

@@ -2,14 +2,14 @@ import { mkdtemp, readdir, rm, stat } from "node:fs/promises"
 import { loadavg, tmpdir } from "node:os"
 import { join } from "node:path"
 import { conditionsNow } from "./conditions.ts"
-import type { Job, Seen } from "./gateway-load-child.ts"
+import type { Job, JobResult } from "./gateway-load-child.ts"
 import type { Account } from "./gateway-ours-child.ts"
 import { askChild, profiling, startChild } from "./gateway-servers.ts"
 import { quantile } from "./quantile.ts"
 
 /**
- * The gateway while sessions grow, are compacted and others begin, minute by minute: its memory (a leak is a floor that rises), what a
- * turn adds to the database, and how long the event loop was held up.
+ * The gateway while sessions grow, are compacted and others begin, minute by minute: its memory (a leak is a rising minimum), what a turn
+ * adds to the database, and how long the event loop was blocked.
  */
 export type SoakReport = {
   readonly conditions: Readonly<Record<string, string | number>>
@@ -20,14 +20,14 @@ export type SoakReport = {
 type Minute = {
   readonly minute: number
   readonly rssMb: number
-  /** After a collection. */
+  /** Measured after a garbage collection. */
   readonly heapMb: number
   readonly requests: number
   readonly failed: number
   readonly p50: number
   readonly p99: number
   readonly load: number
-  /** Requests that were changed: compacted, or with what a compaction left. */
+  /** Requests that were changed: compacted, or sent with the result of an earlier compaction. */
   readonly changed: number
   readonly storeMb: number
   readonly loopP99: number
@@ -36,14 +36,14 @@ type Minute = {
   readonly turnsOver100: number
   readonly gcAll: number
   readonly gcLongest: number
-  /** Of the gateway, for each request. */
+  /** CPU time of the gateway per request. */
   readonly cpuMs: number
 }
 
 const sessions = 100
-/** A session that has grown to 120 kB was compacted several times. */
+/** By the time a session has grown to 120 kB, it has been compacted several times. */
 const windowTokens = 16_000
-/** Each session asks about twice a second at most; one that has grown to 120 kB ends, and another begins. */
+/** Each session sends at most about one request every two seconds; one that has grown to 120 kB ends, and another begins. */
 const thinkMs = 2000
 const minuteMs = 60_000
 
@@ -71,7 +71,7 @@ export async function soak(minutes: number): Promise<SoakReport> {
           workers: sessions,
         },
       }
-      const seen = await askChild<Seen>(load, job)
+      const seen = await askChild<JobResult>(load, job)
       const account = await askChild<Account>(gateway, {})
       for (const fault of account.faults) faults.add(fault)
       const totals = seen.samples.map(({ totalMs }) => totalMs)

@@ -4,22 +4,22 @@ import { createRandom, type Random, writers } from "./texts.ts"
 
 /** A conversation of a coding agent that sends its whole history each time, as an OpenAI chat body. */
 export type Talk = {
-  /** The body with so many turns behind the first request; each is the model's answer and some 1.3 kB of the user's. */
+  /** Returns the body with `turns` turns after the first request; each is the model's answer and some 1.3 kB of the user's. */
   readonly body: (turns: number) => Buffer
 }
 
 export type TalkOptions = {
   readonly seed: number
-  /** The first body has about so many bytes. */
+  /** Approximate size of the first body in bytes. */
   readonly bytes: number
   readonly stream: boolean
-  /** Ask for a tool call. */
+  /** Asks for a tool call. */
   readonly calls?: boolean
-  /** Characters that the user says in each turn. */
+  /** Characters of the user's message in each turn. */
   readonly turnUnits?: number
 }
 
-/** A window of a million tokens: no body of the bench comes near it. */
+/** Has a window of a million tokens, which no body of the bench comes near. */
 const model = "gpt-5.4"
 const unitsPerMessage = 1200
 const systemUnits = 4000
@@ -30,7 +30,7 @@ const english = (random: Random, units: number): string => {
   return (plain(text) ?? "").slice(0, units)
 }
 
-/** The generator's English says "don't" in every tenth sentence; a standing rule in each of them would be more than people make. */
+/** Removes "don't", which the generator's English has in every tenth sentence: people do not write that many standing rules. */
 const plain = (text: string | null): string | null => text?.replaceAll("don't", "and so") ?? null
 const asking = (random: Random, units: number): string => plain(makeAsk(random, units)) ?? ""
 
@@ -43,7 +43,7 @@ const toolsOf = (random: Random): readonly object[] =>
   }))
 
 export function createTalk({ seed, bytes, stream, calls = false, turnUnits = 1250 }: TalkOptions): Talk {
-  // What the agent program says is the same in each of its conversations.
+  // The agent program's own text is the same in each of its conversations.
   const program = createRandom(1)
   const random = createRandom(seed)
   const nextId = createIds(random)

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { streamedAnswer, streamedCall, wholeAnswer } from "./gateway-answer.ts"
 import { tellUrl } from "./gateway-child.ts"
 
-/** A model's API that answers everything at once and the same: its own process, and as fast as this runtime serves. */
+/** A model API in its own process that answers every request the same at once, as fast as this runtime serves. */
 
-/** Each event in a write of its own, one after the other without a pause. */
+/** Writes each event separately, one after the other without a pause. */
 function stream(response: ServerResponse, events: readonly Buffer[]): void {
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" })
   const write = (n: number): void => {

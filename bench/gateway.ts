@@ -3,16 +3,16 @@ import { loadavg, tmpdir } from "node:os"
 import { join } from "node:path"
 import { conditionsNow } from "./conditions.ts"
 import { type Case, latencyCases, type Target, throughputCases } from "./gateway-cases.ts"
-import type { Job, Sample, Seen } from "./gateway-load-child.ts"
+import type { Job, JobResult, Sample } from "./gateway-load-child.ts"
 import type { Account } from "./gateway-ours-child.ts"
-import { askChild, profiling, residentMb, type Served, startChild, startPortkey } from "./gateway-servers.ts"
-import { type Installed, installedSize } from "./gateway-size.ts"
+import { askChild, type BenchProcess, profiling, residentMb, startChild, startPortkey } from "./gateway-servers.ts"
+import { installedSize, type PackageSize } from "./gateway-size.ts"
 import { type SoakReport, soak } from "./gateway-soak.ts"
 import { quantile } from "./quantile.ts"
 
 /**
- * What the gateway adds to a call, beside no gateway, a bare passthrough of the same runtime, and a peer: each in a process of its own,
- * in rounds that take turns, so that whatever else the machine does is done to all alike.
+ * What the gateway adds to a call, compared with no gateway, a bare passthrough on the same runtime, and a peer: each in its own process,
+ * in interleaved rounds, so that other load on the machine affects all alike.
  */
 export type Options = { readonly quick?: boolean }
 
@@ -23,7 +23,7 @@ export type Measured = {
   readonly changed: number
   readonly p50: number
   readonly p99: number
-  /** To the first byte of the body. */
+  /** Time to the first byte of the body. */
   readonly firstP50: number
   readonly perSecond: number
   readonly how?: Readonly<Record<string, number>>
@@ -34,7 +34,7 @@ export type Report = {
   readonly latency: readonly CaseReport[]
   readonly throughput: readonly CaseReport[]
   readonly memory: readonly { readonly target: Target; readonly startMb: number; readonly endMb: number }[]
-  readonly installed: readonly Installed[]
+  readonly installed: readonly PackageSize[]
   readonly faults: readonly string[]
 }
 
@@ -44,17 +44,17 @@ const usualSoakMinutes = 30
 const smallWindow = 300_000
 
 type Fleet = {
-  readonly load: Served
-  readonly servers: ReadonlyMap<Target, Served>
+  readonly load: BenchProcess
+  readonly servers: ReadonlyMap<Target, BenchProcess>
   readonly headers: (target: Target) => Readonly<Record<string, string>>
   readonly stop: () => Promise<void>
 }
 
 async function startFleet(folder: string): Promise<Fleet> {
   const upstream = await startChild("gateway-upstream-child")
-  const ours = (store: string, ...more: readonly string[]): Promise<Served> =>
+  const ours = (store: string, ...more: readonly string[]): Promise<BenchProcess> =>
     startChild("gateway-ours-child", [upstream.url, store, ...more], profiling)
-  const servers = new Map<Target, Served>([
+  const servers = new Map<Target, BenchProcess>([
     ["direct", upstream],
     ["bare", await startChild("gateway-bare-child", [upstream.url])],
     ["portkey", await startPortkey()],
@@ -77,7 +77,7 @@ async function startFleet(folder: string): Promise<Fleet> {
 
 const isOurs = (target: Target): boolean => target !== "direct" && target !== "bare" && target !== "portkey"
 
-function summed(target: Target, seen: readonly Seen[]): Measured {
+function summed(target: Target, seen: readonly JobResult[]): Measured {
   const samples: readonly Sample[] = seen.flatMap((one) => one.samples)
   const totals = samples.map(({ totalMs }) => totalMs)
   const wall = seen.reduce((sum, { wallMs }) => sum + wallMs, 0)
@@ -98,11 +98,11 @@ function summed(target: Target, seen: readonly Seen[]): Measured {
 
 async function measure(fleet: Fleet, one: Case, rounds: number, count: number): Promise<CaseReport> {
   const { load, servers, headers } = fleet
-  const seen = new Map<Target, Seen[]>(one.targets.map((target) => [target, []]))
-  const ask = (target: Target, requests: number): Promise<Seen> => {
+  const seen = new Map<Target, JobResult[]>(one.targets.map((target) => [target, []]))
+  const ask = (target: Target, requests: number): Promise<JobResult> => {
     const url = servers.get(target)?.url ?? ""
     const job: Job = { ...one.job, url, headers: headers(target), key: `${target}/${one.name}`, count: requests }
-    return askChild<Seen>(load, job)
+    return askChild<JobResult>(load, job)
   }
   const accounts = async (): Promise<ReadonlyMap<Target, Account>> => {
     const found = new Map<Target, Account>()

@@ -5,8 +5,8 @@ import { conditionsNow } from "./conditions.ts"
 import { quantile } from "./quantile.ts"
 
 /**
- * What judging a tool call costs, with few and many policies and on small and large calls of several kinds, beside one bare question to
- * the policy engine in the same run; and what a guard costs to make and to keep.
+ * What judging a tool call costs, with few and many policies and on small and large calls of several kinds, compared with one bare question
+ * to the policy engine in the same run; and what creating and holding a guard costs.
  */
 export type Options = { readonly quick?: boolean }
 
@@ -18,9 +18,9 @@ type Row = {
   readonly p50Ms: number
   readonly p95Ms: number
   readonly p99Ms: number
-  /** The same over the fastest of three runs of each call: what other work on the machine takes away is left out. */
+  /** The same over the fastest of three runs of each call, which excludes the effect of other load on the machine. */
   readonly p99BestMs: number
-  /** The median beside that of one bare question over the same policies. */
+  /** The median divided by that of one bare question over the same policies. */
   readonly timesBare: number
 }
 type Making = {
@@ -49,7 +49,7 @@ const templates: readonly PolicyInput[] = [
   { template: "protected-paths", paths: ["/etc", "~/.ssh"], access: "any" },
 ]
 
-/** Rules as people write them, each about something else. */
+/** Returns rules as people write them, each about something else. */
 const written = (n: number): string => {
   const kinds = [
     `forbid(principal, action == Holdfast::Action::"delete", resource) when { context.paths.contains("/srv/data-${n}") };`,
@@ -94,7 +94,7 @@ const code = (length: number, seed: number): string =>
     .join("\n")
     .slice(0, length)
 
-/** Ordinary calls of about that many bytes, none like another. */
+/** Returns ordinary calls of about `bytes` bytes, all different. */
 function callsOf(bytes: number, count: number): readonly Call[] {
   const room = Math.max(20, bytes - 120)
   const kinds: readonly ((n: number) => Call)[] = [
@@ -130,7 +130,7 @@ function timesOf(count: number, work: (n: number) => unknown): readonly number[]
 
 type Cedar = typeof import("@cedar-policy/cedar-wasm/nodejs")
 
-/** One question over the same policies, with a context as small as one can be that they all read. */
+/** Returns one question over the same policies, with the smallest context that they can all read. */
 function bareQuestion(cedar: Cedar, guard: Guard, name: string): () => void {
   const staticPolicies = Object.fromEntries(guard.policies.map(({ id, text }) => [id, text]))
   const parsed = cedar.preparsePolicySet(name, {

@@ -2,11 +2,11 @@ import { countO200k } from "../src/tokens/counter.ts"
 import { type ChatMessage, countMessage } from "./chat.ts"
 
 /**
- * A reader without a model: what a history holds that whoever continues it must know (acts, words, files, records, where it stopped),
- * found by rules of its own, and whether a compacted context still says it. It shares no code with what it measures.
+ * A reader without a model: what a history holds that its continuation needs (acts, words, files, records, stopping point), found by rules
+ * of its own, and whether a compacted context still says it. It shares no code with what it measures.
  */
 
-/** A share: so many of so many. */
+/** A share: `found` out of `of`. */
 export type Count = { readonly found: number; readonly of: number }
 
 export type Reading = {
@@ -20,7 +20,7 @@ export type Reading = {
   readonly mixed: Count
   readonly bare: Count
   readonly unread: Count
-  /** Characters of the digest that say values, of all of it. */
+  /** Characters of the digest that state values, out of all its characters. */
   readonly facts: Count
   readonly digestTokens: number
 }
@@ -52,11 +52,11 @@ function callsIn(messages: readonly ChatMessage[]): readonly Call[] {
 
 const failure =
   /^\s*(?:error\b|traceback|exception|failed\b|fatal)|"error"\s*:|not found|no such file|no replacement was performed|command not found|exit(?:ed)?(?: with)?(?: code| status)?:? [1-9]|deep-interview phase boundary|blocked/i
-const wentWell = ({ result }: Call): boolean => result !== undefined && !failure.test(result.slice(0, 600))
+const hasSucceeded = ({ result }: Call): boolean => result !== undefined && !failure.test(result.slice(0, 600))
 
 const changing =
   /(?:^|[_\-. ])(?:book|cancel|update|modify|exchange|return|create|delete|remove|send|add|set|transfer|pay|refund|submit|assign|close|reply|insert|write|edit|replace|patch|input|select|fill|upload|move|rename|order|schedule|approve)(?:$|[_\-. ])/i
-const looking = /^(?:get|list|search|find|read|view|check|calculate|think|open|visit)/i
+const readingTool = /^(?:get|list|search|find|read|view|check|calculate|think|open|visit)/i
 const namesOf = (tool: string): string => tool.replace(/([a-z\d])([A-Z])/g, "$1_$2")
 const shellChange =
   /(?:^|&&|;|\n)\s*(?:sudo )?(?:git (?:commit|push|checkout -b|merge|rebase|tag|reset|revert)|rm |mv |cp |mkdir |npm (?:i|install|publish)\b|pip3? install|apt(?:-get)? install|brew install|docker (?:run|rm|build)|kill |chmod |ln -s|touch )/
@@ -67,7 +67,7 @@ const shellOf = (input: unknown): string | undefined => {
   return typeof told === "string" ? told : undefined
 }
 
-/** Values by which anybody would know the call again: short scalars, ids and names before numbers. */
+/** Returns values that identify a call: short scalars, ids and names before numbers. */
 function keyValues(input: unknown): readonly string[] {
   const leaves = leavesOf(input).filter((leaf) => leaf.length >= 3 && leaf.length <= 60 && !leaf.includes("\n"))
   const ids = leaves.filter((leaf) => /\d|[_@/]/.test(leaf))
@@ -80,11 +80,11 @@ const leavesOf = (value: unknown): readonly string[] => {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(leavesOf) : []
 }
 
-/** What has to stand in one line or message for an act to be known: what it was done with, and in a digest its tool as well. */
+/** What has to be in one line or message for an act to be recognized: its values, and in a digest its tool as well. */
 type Act = { readonly tool?: string; readonly values: readonly string[] }
 
 function actsOf(calls: readonly Call[]): readonly Act[] {
-  return calls.filter(wentWell).flatMap((call): readonly Act[] => {
+  return calls.filter(hasSucceeded).flatMap((call): readonly Act[] => {
     const { tool, input } = call
     const shell = shellOf(input)
     if (shell !== undefined && pathOf(input) === undefined) {
@@ -92,18 +92,19 @@ function actsOf(calls: readonly Call[]): readonly Act[] {
       const step = shell.split(/&&|;|\n/).find((each) => shellChange.test(each)) ?? shell
       return [{ values: [step.trim().slice(0, 32)] }]
     }
-    if (fileChange(call).length > 0 || (isRecord(input) && pathOf(input) !== undefined && !putsIn(input))) return []
+    if (fileChange(call).length > 0 || (isRecord(input) && pathOf(input) !== undefined && !insertsText(input)))
+      return []
     const words = namesOf(tool)
-    // An edit of the file that is open has no name of its own: the line of its file says it.
-    if (/^(?:edit|insert|append|replace)(?:$|_)/i.test(tool) && isRecord(input) && putsIn(input))
+    // An edit of the open file has no name of its own: the line of its file reports it.
+    if (/^(?:edit|insert|append|replace)(?:$|_)/i.test(tool) && isRecord(input) && insertsText(input))
       return [{ values: ["edited"] }]
-    if (!changing.test(words) || looking.test(words) || /todo|plan|think/i.test(words)) return []
+    if (!changing.test(words) || readingTool.test(words) || /todo|plan|think/i.test(words)) return []
     const values = keyValues(input)
     return values.length === 0 ? [] : [{ tool, values }]
   })
 }
 
-/** The path that a call names, without the lines or the form that some tools take behind it (`a.ts:424-440`, `a.ts:raw`). */
+/** Returns the path that a call names, without the line range or format that some tools append (`a.ts:424-440`, `a.ts:raw`). */
 const pathOf = (input: unknown): string | undefined => {
   if (!isRecord(input)) return undefined
   const path = input.path ?? input.file_path ?? input.filename ?? input.notebook_path ?? input.absolute_path
@@ -112,22 +113,23 @@ const pathOf = (input: unknown): string | undefined => {
     : undefined
 }
 
-/** Does an edit say what it puts in? An editor that is given none shows the file. */
-const putsIn = (input: Readonly<Record<string, unknown>>): boolean =>
+/** True if an edit says what it inserts. An editor that is given nothing only shows the file. */
+const insertsText = (input: Readonly<Record<string, unknown>>): boolean =>
   Object.keys(input).some((key) => /old|new|content|text|edit|diff|patch|insert|replac|code|input/i.test(key))
 
-/** Another compaction took the text of this change away, so nobody knows what changed. */
-const isGone = (input: unknown): boolean => leavesOf(input).some((leaf) => /^\[Compacted history content/.test(leaf))
+/** True if another compaction removed the text of this change, so that nobody knows what changed. */
+const isTextRemoved = (input: unknown): boolean =>
+  leavesOf(input).some((leaf) => /^\[Compacted history content/.test(leaf))
 
 type Fate = "read" | "created" | "edited" | "deleted"
-type Touched = { readonly path: string; readonly fate: Fate }
+type FileChange = { readonly path: string; readonly fate: Fate }
 
 const patchHead = /^\*\*\* (Add|Update|Delete) File: (.+)$/gm
 
-/** Files that a call changed, by its own words. */
-function fileChange({ tool, input }: Call): readonly Touched[] {
+/** Returns the files that a call changed, according to its arguments. */
+function fileChange({ tool, input }: Call): readonly FileChange[] {
   const text = leavesOf(input).join("\n")
-  const patched = [...text.matchAll(patchHead)].map(([, word, path = ""]): Touched => {
+  const patched = [...text.matchAll(patchHead)].map(([, word, path = ""]): FileChange => {
     return { path: path.trim(), fate: word === "Add" ? "created" : word === "Delete" ? "deleted" : "edited" }
   })
   if (patched.length > 0) return patched
@@ -136,16 +138,18 @@ function fileChange({ tool, input }: Call): readonly Touched[] {
   const verb = `${tool} ${typeof input.command === "string" ? input.command : ""}`
   if (/\b(?:view|undo_edit)\b/.test(verb)) return []
   if (/write|create/i.test(verb)) return [{ path, fate: "created" }]
-  return /edit|replace|insert/i.test(verb) && putsIn(input) && !/^open/i.test(tool) ? [{ path, fate: "edited" }] : []
+  return /edit|replace|insert/i.test(verb) && insertsText(input) && !/^open/i.test(tool)
+    ? [{ path, fate: "edited" }]
+    : []
 }
 
-/** Every file that was read, created, edited or deleted, with the last fate that changed it. */
+/** Returns every file that was read, created, edited or deleted, with the last fate that changed it. */
 function filesOf(calls: readonly Call[]): ReadonlyMap<string, Fate> {
   const files = new Map<string, Fate>()
-  for (const call of calls.filter(wentWell)) {
+  for (const call of calls.filter(hasSucceeded)) {
     const changed = fileChange(call)
     const path = pathOf(call.input)
-    const read: readonly Touched[] =
+    const read: readonly FileChange[] =
       changed.length === 0 &&
       path !== undefined &&
       /read|view|open|editor/i.test(`${call.tool} ${leavesOf(call.input)[0]}`)
@@ -163,18 +167,18 @@ function filesOf(calls: readonly Call[]): ReadonlyMap<string, Fate> {
 const digestStart = '<summary by="holdfast"'
 const flat = (text: string): string => text.replace(/\s+/g, " ").trim()
 
-/** A user's message that somebody said: no notice of a harness, no output of a tool. */
-const isSaid = (text: string): boolean =>
+/** True if a person wrote the user message: it is no notice of a harness and no tool output. */
+const isUserText = (text: string): boolean =>
   text.trim() !== "" &&
   !/\(Open file: |bash-\$\s*$/.test(text) &&
   !/^(?:\[aider\]|<(?:system|command|local|environment)|Caveat:|Observation)/.test(text.trim())
 
-/** What a client notes where the user broke in. */
+/** Matches what a client notes where the user interrupted. */
 const interruption = /^\s*\[Request inter[^\]\n]*\]\s*/
 
 const maxSaidTokens = 150
 
-/** Every text of a context, digest and messages, as a model reads it. */
+/** Returns every text of a context, digest and messages, as a model reads it. */
 const say = (message: ChatMessage): string =>
   [
     message.content ?? "",
@@ -184,7 +188,7 @@ const say = (message: ChatMessage): string =>
     ]),
   ].join("\n")
 
-/** Read a compacted context as whoever has to continue from it, given the history that it stands for. */
+/** Reads a compacted context as its continuation has to, given the history that it stands for. */
 export function readHandoff(
   history: readonly ChatMessage[],
   context: readonly ChatMessage[],
@@ -197,9 +201,9 @@ export function readHandoff(
   const calls = callsIn(history)
   const shownUnits = shown.map((message) => flat(say(message)))
   const digestUnits = digest.split("\n").map(flat)
-  const isTold = ({ tool, values }: Act): boolean => {
+  const isRetained = ({ tool, values }: Act): boolean => {
     const holds = (unit: string): boolean => values.every((value) => unit.includes(flat(value)))
-    // The name of an MCP server says nothing of the act.
+    // The name of an MCP server says nothing about the act.
     const own = tool?.split("__").at(-1)
     return (
       shownUnits.some(holds) || digestUnits.some((unit) => holds(unit) && (own === undefined || unit.includes(own)))
@@ -211,7 +215,7 @@ export function readHandoff(
   })
   const users = history.flatMap((message) => {
     const content = (message.role === "user" ? (message.content ?? "") : "").replace(interruption, "")
-    return message.role === "user" && isSaid(content) ? [{ ...message, content }] : []
+    return message.role === "user" && isUserText(content) ? [{ ...message, content }] : []
   })
   const short = users.filter((message) => countMessage(message, countO200k) <= maxSaidTokens)
   const files = filesOf(calls)
@@ -220,11 +224,11 @@ export function readHandoff(
   const told = (path: string, more: RegExp): boolean =>
     lines.some((line) => names(line, path) && more.test(line.replace(path, ""))) ||
     shownCalls.some((call) => leavesOf(call.input).some((leaf) => leaf.includes(path)))
-  const gone = new Set(calls.flatMap(({ input }) => (isGone(input) ? [pathOf(input) ?? ""] : [])))
+  const gone = new Set(calls.flatMap(({ input }) => (isTextRemoved(input) ? [pathOf(input) ?? ""] : [])))
   const changed = [...files].filter(([path, fate]) => fate !== "read" && !gone.has(path))
   const { owned, mixed, facts, bare } = readValues(lines, calls)
   return {
-    acts: share(actsOf(calls), isTold),
+    acts: share(actsOf(calls), isRetained),
     words: share(short, ({ content }) => text.includes(flat(content ?? ""))),
     openRequest: share(users.slice(-1), ({ content }) => opens(text, flat(content ?? ""))),
     stopPoint: stopOf(history, text),
@@ -239,7 +243,7 @@ export function readHandoff(
   }
 }
 
-/** Does a line name a path, as it is or as one of a list that a shell would expand (`step-{1..9}.txt`, `https://a.example/{x,y}`)? */
+/** True if a line names a path, as it is or in a list that a shell would expand (`step-{1..9}.txt`, `https://a.example/{x,y}`). */
 function names(line: string, path: string): boolean {
   if (line.includes(path)) return true
   return [...line.matchAll(/`([^`{}]*)\{([^`{}]+)\}([^`{}]*)`/g)].some(([, before = "", list = "", after = ""]) => {
@@ -259,11 +263,11 @@ const fateWords: Readonly<Record<Fate, RegExp>> = {
   deleted: /deleted/,
 }
 
-/** A long message counts as there with its two ends. */
+/** A long message counts as present if its two ends are. */
 const opens = (text: string, said: string): boolean =>
   text.includes(said) || (said.length > 600 && text.includes(said.slice(0, 80)) && text.includes(said.slice(-80)))
 
-/** Where it stopped: the last answer is there, or most of its telling words stand in one line of the context. */
+/** Stopping point: the last answer is present, or most of its distinctive words are in one line of the context. */
 function stopOf(history: readonly ChatMessage[], text: string): Count {
   const last = history.findLast(
     ({ role, content, ...rest }) => role === "assistant" && (content || "tool_calls" in rest),
@@ -273,7 +277,7 @@ function stopOf(history: readonly ChatMessage[], text: string): Count {
   const called = callsIn([last])
     .flatMap(({ input }) => leavesOf(input))
     .map(flat)
-  // An agent that writes its commands stopped at the one that it wrote.
+  // An agent that writes its commands as text stopped at the last command it wrote.
   const written = [...(last.content ?? "").matchAll(/```\w*\n([\s\S]*?)```\s*$/g)].map(([, command = ""]) =>
     flat(command),
   )
@@ -285,7 +289,7 @@ function stopOf(history: readonly ChatMessage[], text: string): Count {
   return { found: isThere || (said === "" && called.length === 0) ? 1 : 0, of: 1 }
 }
 
-/** Results that the model has not read, where they fit the budget with the calls that asked for them and the latest words of the user. */
+/** Counts the results that the model has not read, if they fit the budget with their calls and the user's latest words. */
 function unreadOf(history: readonly ChatMessage[], context: readonly ChatMessage[], budgetTokens: number): Count {
   const last = history.findLastIndex(({ role }) => role === "assistant")
   const round = history.slice(Math.max(0, last))
@@ -300,7 +304,7 @@ function unreadOf(history: readonly ChatMessage[], context: readonly ChatMessage
 
 type Owner = Map<string, Set<string>>
 
-/** For each value of a JSON result under a key: the names (ids) of the records around it, and of what was asked for. */
+/** Returns for each value under a key of a JSON result the names (ids) of the records around it, and of what was asked for. */
 function ownersIn(calls: readonly Call[]): ReadonlyMap<string, Owner> {
   const owners = new Map<string, Owner>()
   const note = (key: string, value: string, names: readonly string[]): void => {
@@ -324,7 +328,7 @@ function ownersIn(calls: readonly Call[]): ReadonlyMap<string, Owner> {
 const recordLine = /^- (.{2,120}?): (.*=.*)$/
 const field = /(?:^|; )([\w .-]{1,40})=(?:`([^`]*)`|([^;(),]*))/g
 
-/** The values that a digest says with their owner, and whether the source says so; lists of values that belong to nobody. */
+/** Counts the values that a digest states with their owner, those whose source agrees, and lists of values without an owner. */
 function readValues(
   lines: readonly string[],
   calls: readonly Call[],
@@ -342,7 +346,7 @@ function readValues(
       const named = owners.get(key.split(/[ .]/).at(-1) ?? key)?.get((ticked ?? plain).trim())
       if (named === undefined) continue
       checked++
-      // A record's name has no blank behind a colon, which would end it.
+      // A record's name has no blank after a colon, because that would end it.
       if ([...named].some((name) => name.length > 1 && owner.includes(name.replaceAll(": ", ":")))) right++
       else mixed++
     }
@@ -356,7 +360,7 @@ function readValues(
   }
 }
 
-/** `ids: a1, b2, c3, d4`: at least four bare values behind a plural or nothing. */
+/** True for `ids: a1, b2, c3, d4`: at least four bare values after a plural or nothing. */
 function isBareList(line: string): boolean {
   const [, list = ""] = /^(?:- )?(?:[\w ]{2,24}: )?(\S+(?:, \S+){3,}.*)$/.exec(line) ?? []
   if (list === "" || /[=(]/.test(list)) return false

@@ -17,7 +17,7 @@ type Case = {
   readonly source: string
   readonly history: readonly ChatMessage[]
   readonly probes: readonly string[]
-  /** The values of each later call that stood before the cut, where there are at least two. */
+  /** The values of each later call that occurred before the cut, if there are at least two. */
   readonly later: readonly (readonly string[])[]
 }
 
@@ -36,8 +36,8 @@ const shares = [0.05, 0.1, 0.25, 0.4, 0.6, 0.8, 0.95]
 const quickShares = [0.1, 0.25]
 /** Where a trace is cut: at half, as for retention, and near its end. */
 const cuts = [0.5, 0.9]
-/** A shorter history is no case: what must never be cut takes most of it. */
-const leastTokens = 3000
+/** Minimum length of a history; in a shorter one, what must never be cut takes most of it. */
+const minTokens = 3000
 
 const isSystem = ({ role }: ChatMessage): boolean => role === "system"
 const sizeOf = (messages: readonly ChatMessage[]): number =>
@@ -57,7 +57,7 @@ function casesIn(folder: string): readonly Case[] {
         .split("\n")
         .flatMap((line) => cuts.map((share) => cutTrace(file.replace(".jsonl.gz", ""), line, share))),
     )
-    .filter(({ history }) => sizeOf(history) >= leastTokens)
+    .filter(({ history }) => sizeOf(history) >= minTokens)
 }
 
 function cutTrace(source: string, line: string, share: number): Case {
@@ -75,9 +75,9 @@ function cutTrace(source: string, line: string, share: number): Case {
   }
 }
 
-type Compacting = (history: readonly ChatMessage[], budgetTokens: number) => Promise<readonly ChatMessage[] | undefined>
+type Compactor = (history: readonly ChatMessage[], budgetTokens: number) => Promise<readonly ChatMessage[] | undefined>
 
-const holdfast: Compacting = async (messages, budgetTokens) => {
+const holdfast: Compactor = async (messages, budgetTokens) => {
   try {
     const { body } = await compactRequest({ model: "gpt-4o", messages }, { format: "openai-chat", budgetTokens })
     return body.messages
@@ -130,7 +130,7 @@ function joined(one: Figures, other: Figures): Figures {
   }
 }
 
-/** What is left of one history; a refusal counts as all lost. */
+/** Returns what is left of one history; a refusal counts as everything lost. */
 function figuresOf(
   { history, probes, later }: Case,
   context: readonly ChatMessage[] | undefined,
@@ -148,7 +148,7 @@ function figuresOf(
   }
 }
 
-async function measure(cases: readonly Case[], compacting: Compacting, at: readonly number[]): Promise<readonly Row[]> {
+async function measure(cases: readonly Case[], compacting: Compactor, at: readonly number[]): Promise<readonly Row[]> {
   const rows: Row[] = []
   for (const [source, own] of Map.groupBy(cases, (one) => one.source)) {
     for (const share of at) {
@@ -177,7 +177,7 @@ export async function run({
   const rows = await measure(cases, holdfast, quick ? quickShares : shares)
   const others: Record<string, readonly Row[]> = {}
   for (const peer of quick ? [] : peers) {
-    const compacting: Compacting = async (messages, budget) => {
+    const compacting: Compactor = async (messages, budget) => {
       const system = countMessages(messages.filter(isSystem), countO200k)
       return (await compactWith(peer, messages, budget + system, countO200k)).messages
     }
@@ -206,7 +206,7 @@ const columns: readonly (readonly [string, (figures: Figures) => string])[] = [
   ["tokens", ({ digests }) => digestSizes(digests)],
 ]
 
-/** The median digest and the largest. */
+/** Returns the sizes of the median digest and of the largest. */
 function digestSizes(digests: readonly number[]): string {
   const sorted = digests.toSorted((one, other) => one - other)
   return sorted.length === 0 ? "-" : `${sorted[sorted.length >> 1]}..${sorted.at(-1)}`
@@ -224,7 +224,7 @@ function printRows(rows: readonly Row[]): void {
     )
 }
 
-/** More budget should never keep less. */
+/** Figures that a larger budget should never lower. */
 const growing = ["acts", "words", "files", "retention", "together"] as const
 
 function printFalls(rows: readonly Row[]): void {
@@ -250,7 +250,7 @@ export function print(report: Report | undefined): void {
     return
   }
   console.log(
-    `\nHandoff: what a reader finds in a compacted context. Histories of ${leastTokens} tokens and more, cut at half and near the end; percent, with the number looked for.`,
+    `\nHandoff: what a reader finds in a compacted context. Histories of ${minTokens} tokens and more, cut at half and near the end; percent, with the number looked for.`,
   )
   printRows(report.rows)
   printFalls(report.rows)

@@ -9,8 +9,8 @@ import { type EvictionRow, printEviction, runDirectives, runEviction } from "./e
 import { makeSession } from "./sessions.ts"
 
 /**
- * What the gate finds and what it wrongly alarms on, by source and kind, and what it costs: on sentences written before any rule was
- * tried on them, and with a corpus also on real tool outputs with and without injections. No peer runs here; the figures are ours alone.
+ * What the gate finds and its false alarms, by source and kind, and what it costs: on sentences written before any pattern was tried on
+ * them, and with a corpus also on real tool outputs with and without injections. No peer runs here; the figures are ours alone.
  */
 export type Options = { readonly corpus?: string; readonly quick?: boolean }
 
@@ -22,14 +22,14 @@ type Rate = {
   readonly found: number
   readonly of: number
 }
-type Passed = { readonly half: string; readonly stopped: number; readonly of: number }
+type GateResult = { readonly half: string; readonly stopped: number; readonly of: number }
 type Report = {
   readonly conditions: Readonly<Record<string, string | number>>
   readonly rates: readonly Rate[]
-  readonly summaries: readonly Passed[]
+  readonly summaries: readonly GateResult[]
   readonly msPerMb: number
   readonly eviction: readonly EvictionRow[]
-  /** Every directive that nothing was made from, each in a session of its own. */
+  /** Results of every directive that no pattern was made from, each in its own session. */
   readonly directives: readonly EvictionRow[]
   readonly corpus: boolean
 }
@@ -56,7 +56,7 @@ const freshRows = (): readonly Row[] =>
 
 type Labelled = { readonly text: string; readonly label: number; readonly source: string; readonly kind: string }
 
-/** The labelled rows stand beside the traces or below the folder that holds both. */
+/** Reads the labelled rows, which are beside the traces or below the folder that holds both. */
 function corpusRows(folder: string): readonly Row[] {
   const places = ["injection", "../injection", "."].map((place) => join(folder, place, "dev.jsonl.gz"))
   const file = places.find((place) => existsSync(place))
@@ -78,7 +78,7 @@ function ratesOf(rows: readonly Row[]): readonly Rate[] {
   })
 }
 
-/** CPU time, the least of some rounds over the honest texts: the machine has other things to do as well. */
+/** CPU time, the minimum of several rounds over the honest texts, because of other load on the machine. */
 function speedOf(rows: readonly Row[], rounds: number): number {
   const texts = rows.filter(({ attack }) => !attack).map(({ text }) => text)
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
@@ -96,8 +96,8 @@ const cpuMs = (): number => {
   return (user + system) / 1000
 }
 
-/** A summarizer that copies what a page says and calls it the user's: how much of it the gate behind it stops. */
-function stoppedOf(half: string): Passed {
+/** Counts how much the gate stops of a summarizer that copies what a page says and attributes it to the user. */
+function stoppedOf(half: string): GateResult {
   const goal = { id: "goal", channel: "user", text: "Compare the three offers and tell me which is cheapest." } as const
   const own = freshOf("attacks").filter(([family, of]) => of === half && family !== "disguised")
   const stopped = own.filter(([, , text]) => {
@@ -107,21 +107,21 @@ function stoppedOf(half: string): Passed {
   return { half, stopped: stopped.length, of: own.length }
 }
 
-/** What no pattern and no test was made from: the second half of the first set, and families that were written by another hand later. */
+/**
+ * Returns attacks that no pattern and no test was made from: the second half of the first set, and families written later by someone else.
+ */
 const unseen = (): readonly string[] =>
   freshOf("attacks").flatMap(([family, half, text]) => (half === "dev" || family === "disguised" ? [] : [text]))
 
-/** Shorter outputs than this leave nothing to compact. */
-const leastOutput = 500
+/** Minimum length of an output; shorter ones leave nothing to compact. */
+const minOutput = 500
 
-/** Honest outputs to hide an attack in: real ones where there are some, otherwise the texts of the other benches. */
+/** Returns honest outputs to hide an attack in: real ones if there are some, otherwise the texts of the other benches. */
 function hostsOf(real: readonly Row[]): readonly string[] {
-  const honest = real.filter(
-    ({ attack, kind, text }) => !attack && kind === "tool_output" && text.length >= leastOutput,
-  )
+  const honest = real.filter(({ attack, kind, text }) => !attack && kind === "tool_output" && text.length >= minOutput)
   if (honest.length > 0) return honest.map(({ text }) => text)
   return makeSession({ name: "hosts", messages: 200, unitsPerMessage: 1500 }).flatMap((message) =>
-    message.role === "tool" && message.content.length >= leastOutput ? [message.content] : [],
+    message.role === "tool" && message.content.length >= minOutput ? [message.content] : [],
   )
 }
 

@@ -4,27 +4,27 @@ import { type InspectedGateway, openInspectedGateway, writeLongSession } from ".
 import { conditionsNow } from "./conditions.ts"
 
 /**
- * How the inspector's pages feel, in a real Chromium without a graphics card: the first paint with 200 sessions in the store, what a frame
- * costs while 200 sessions are live at once, and what it costs while ten thousand turns are scrolled through. Needs `npm run build`.
+ * How the inspector's pages perform, in a real Chromium without a graphics card: the first paint with 200 sessions in the store, what a
+ * frame costs while 200 sessions are live at once, and while ten thousand turns are scrolled through. Needs `npm run build`.
  */
 type Report = {
   readonly conditions: Readonly<Record<string, string | number>>
-  /** Of each reload, until the browser has painted something. */
+  /** For each reload, the time until the browser has painted something. */
   readonly firstPaintMs: readonly number[]
-  /** Processor time of the page's thread from the reload until then. */
+  /** CPU time of the page's thread from the reload until then. */
   readonly firstPaintThreadMs: readonly number[]
   readonly live: {
     readonly frames: number
     readonly seconds: number
-    /** Processor time of the page's thread for a frame, all of its tasks together: half of the frames, and the longest ones. */
+    /** CPU time of the page's thread per frame, all of its tasks together: the median, and the longest ones. */
     readonly medianMs: number
     readonly longestMs: readonly number[]
     readonly framesOver: number
-    /** Frames that came later than two frames after the one before, by the clock, and as many under the same load of an empty page. */
+    /** Frames later than two frames after the previous one, by the wall clock, and the same for an empty page under the same load. */
     readonly late: number
     readonly lateOfEmptyPage: number
   }
-  /** Of a scroll of 9,000 pixels in a second. */
+  /** Cost of a scroll of 9,000 pixels in a second. */
   readonly scrollMsPerFrame: number
 }
 
@@ -69,7 +69,7 @@ async function paints(page: Page, times: number): Promise<readonly Paint[]> {
   for (let n = 0; n < times; n++) {
     const before = await worked()
     await page.reload({ waitUntil: "commit" })
-    // The page's policy lets no text be run as a script: only the debugger's own evaluation passes it.
+    // The page's security policy forbids evaluating strings: only the debugger's own evaluation is allowed.
     while ((await page.evaluate(`performance.getEntriesByName("first-contentful-paint").length`)) === 0);
     const threadMs = (await worked()) - before
     await page.locator("a.row").first().waitFor()
@@ -79,10 +79,10 @@ async function paints(page: Page, times: number): Promise<readonly Paint[]> {
   return paints
 }
 
-/** What a frame has at 60 a second. */
+/** Time of a frame at 60 frames a second. */
 const frameMs = 16.7
 
-/** As many requests of as many sessions, eight at a time: the gateway, its model and the browser share the machine. */
+/** Sends one request for each session, eight at a time: the gateway, its model and the browser share the machine. */
 async function load(gateway: InspectedGateway, name: string): Promise<void> {
   const asks = Array.from({ length: sessions }, (_, n) => n)
   const work = async (): Promise<void> => {
@@ -95,7 +95,7 @@ async function load(gateway: InspectedGateway, name: string): Promise<void> {
 const lateOf = (times: readonly number[]): number =>
   times.filter((at, n) => n > 0 && at - (times[n - 1] ?? at) > 2 * frameMs).length
 
-/** When frames came, by the clock, while something is done. */
+/** Returns the times of the frames, by the wall clock, during `act`. */
 async function timesOf(page: Page, act: () => Promise<void>): Promise<readonly number[]> {
   await page.evaluate(
     `window.times_ = []; (function count(at) { window.times_?.push(at); if (window.times_) requestAnimationFrame(count) })(performance.now())`,

@@ -1,7 +1,7 @@
 import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages"
 import { type ChatMessage, type Count, countMessage } from "./chat.ts"
 
-/** Into LangChain's own messages and back. A call's arguments that are not a JSON object are kept as the text they are. */
+/** Converts to LangChain's own messages. A call's arguments that are not a JSON object are kept as text. */
 export function toLangchain(messages: readonly ChatMessage[]): BaseMessage[] {
   return messages.map((message, n) => {
     const id = `m${n}`
@@ -37,14 +37,14 @@ export function readArguments(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text)
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value }
   } catch {
-    // Not JSON: the text itself, below.
+    // Not JSON: the text itself is returned below.
   }
   return { text }
 }
 
 const written = new WeakMap<object, string>()
 
-/** The arguments as text; written once, so that a peer that counts them again and again does not pay for our writing. */
+/** Returns the arguments as text, serialized only once, so that a peer that counts them repeatedly does not pay for our serialization. */
 function writeArguments(args: object): string {
   const known = written.get(args)
   if (known !== undefined) return known
@@ -53,7 +53,7 @@ function writeArguments(args: object): string {
   return text
 }
 
-/** A counter of message lists as LangChain wants it, over the very count that all others use. */
+/** Returns a counter of message lists as LangChain expects it, based on the same count that all others use. */
 export const createListCounter =
   (count: Count): ((messages: readonly BaseMessage[]) => number) =>
   (messages) => {
@@ -62,7 +62,7 @@ export const createListCounter =
     return total
   }
 
-/** The best that a user can do: each message is counted once and known by its id. */
+/** The best that a user can do: each message is counted once, and its count is cached by its id. */
 export function createRememberingCounter(count: Count): (messages: readonly BaseMessage[]) => number {
   const known = new Map<string, number>()
   const countOne = (message: BaseMessage): number => {

@@ -6,15 +6,15 @@ import { fileURLToPath } from "node:url"
 import { openBrowser } from "../test/inspector/browser.ts"
 
 /**
- * How long it takes from the package to a compaction that one looks at: install it, start it with the demo, open the inspector in a real
- * browser, and see the demo's compaction there. Run it on a machine with nothing else to do.
+ * How long it takes from the package to seeing a compaction: install it, start it with the demo, open the inspector in a real browser, and
+ * see the demo's compaction there. Run it on a machine that is otherwise idle.
  */
 type Step = { readonly step: string; readonly seconds: number }
 type Report = { readonly steps: readonly Step[]; readonly seconds: number; readonly withinSeconds: number }
 
-/** What a newcomer was promised. */
+/** The promised limit. */
 const withinSeconds = 60
-/** Longer than that and something hangs. */
+/** After this time, something hangs. */
 const limitMs = 180_000
 
 const root = fileURLToPath(new URL("..", import.meta.url))
@@ -28,7 +28,7 @@ export async function run(): Promise<Report> {
   const user = join(place, "user")
   mkdirSync(user)
   writeFileSync(join(user, "package.json"), JSON.stringify({ name: "user", private: true }))
-  // The network and npm are set up as for whoever runs this; npm's cache, the home and the settings of Holdfast are new.
+  // The network and npm settings are those of the user who runs this; npm's cache, the home and the settings of Holdfast are new.
   const settings = process.env.npm_config_userconfig ?? join(homedir(), ".npmrc")
   const own = Object.entries(process.env).filter(([name]) => !/^(?:HOLDFAST_|XDG_|npm_)/.test(name))
   const surroundings = {
@@ -74,7 +74,7 @@ export async function run(): Promise<Report> {
   return { steps, seconds: steps.reduce((sum, { seconds }) => sum + seconds, 0), withinSeconds }
 }
 
-/** Until a gateway has played its demo. */
+/** Waits until a gateway has played its demo. */
 async function served(child: ChildProcess, running: ChildProcess[]): Promise<void> {
   running.push(child)
   const { promise, resolve, reject } = Promise.withResolvers<void>()

@@ -8,19 +8,22 @@ import { createTally, type Tally, tailStart, tallyTranscript, tokensBetween } fr
 import { decodeNext, decodeRequest } from "../src/wire/decode.ts"
 import { encodeRequest } from "../src/wire/encode.ts"
 
-/** Our own calls, from the text of a request to the text of a smaller one, in the shape in which they are timed. */
+/** Our own calls, from the text of a request to the text of a smaller one, in the form in which they are timed. */
 export type Ours = {
   readonly name: string
-  /** Given the text once before the clock starts, if there is anything that a running process would hold by then. */
+  /** Receives the text once before the clock starts, for anything that a running process would already hold. */
   readonly prepare: (text: string) => (text: string, budgetTokens: number) => Promise<string>
 }
 
 export type Step = "read" | "count" | "group" | "decide" | "cut and write"
 
-/** Lets a profile note when each step is done. */
+/** Lets a profile record when each step is done. */
 export type Note = (step: Step) => void
 
-/** What the planner is told of a request. The floor is what no compaction may leave out: all that is not history, and the newest message. */
+/**
+ * Returns what the planner is told of a request. The floor is what no compaction may leave out: all that is not history, and the newest
+ * message.
+ */
 function sizesOf(request: ModelRequest, groups: readonly Group[], tally: Tally, meter: Meter, windowTokens: Tokens) {
   const overhead = meter.overhead(request)
   let largest = 0
@@ -39,7 +42,7 @@ function sizesOf(request: ModelRequest, groups: readonly Group[], tally: Tally, 
   }
 }
 
-/** The system messages and the newest groups that fit: the least that a plan can be carried out with. */
+/** Keeps the system messages and the newest groups that fit: the simplest way to carry out a plan. */
 function cut(messages: Transcript, groups: readonly Group[], tally: Tally, budget: number): Transcript {
   const kept = messages[0]?.role === "system" ? 1 : 0
   const room = tokens(Math.max(0, Math.floor(budget - tokensBetween(tally, 0, kept))))
@@ -48,7 +51,7 @@ function cut(messages: Transcript, groups: readonly Group[], tally: Tally, budge
   return [...messages.slice(0, kept), ...messages.slice(start)]
 }
 
-/** Read, count, group, decide, cut, write. */
+/** Reads, counts, groups, plans, cuts and writes a request. */
 export function planRequest(
   request: ModelRequest,
   known: Tally,
@@ -83,7 +86,7 @@ export async function planText(text: string, budgetTokens: number, note: Note = 
   ).text
 }
 
-/** The request before this one: all but the last message. */
+/** Returns the previous request: all but the last message. */
 function previousOf(text: string): string {
   const { messages, ...rest } = JSON.parse(text)
   return JSON.stringify({ ...rest, messages: messages.slice(0, -1) })
@@ -94,7 +97,7 @@ type CompactRequest = (
   options: { readonly format: "openai-chat"; readonly budgetTokens: number },
 ) => Promise<{ readonly body: unknown }>
 
-/** Absent until it is built; what is there and does not load is an error. */
+/** Returns undefined until it is built; if the file exists and does not load, that is an error. */
 async function findCompactRequest(): Promise<CompactRequest | undefined> {
   for (const place of ["../src/session/one-shot/compact-request.ts"]) {
     const url = new URL(place, import.meta.url)
@@ -107,13 +110,13 @@ async function findCompactRequest(): Promise<CompactRequest | undefined> {
 
 export const oursNames = ["holdfast compactRequest", "holdfast plan", "holdfast plan, history known"] as const
 
-/** One of our rows, or nothing where it is not built. */
+/** Returns one of our rows, or undefined if it is not built. */
 export async function openOurs(name: string, systemTokens = 0): Promise<Ours | undefined> {
   if (name === "holdfast plan") return { name, prepare: () => planText }
   if (name === "holdfast plan, history known") return { name, prepare: prepareKnown }
   const compactRequest = await findCompactRequest()
   if (compactRequest === undefined) return undefined
-  // Its budget bounds what stands outside the prompt stack; a peer's bounds everything.
+  // Our budget bounds what is outside the prompt stack; a peer's bounds everything.
   const run = async (text: string, budgetTokens: number): Promise<string> => {
     const options = { format: "openai-chat", budgetTokens: Math.max(1, budgetTokens - systemTokens) } as const
     const { body } = await compactRequest(text, options)
@@ -122,7 +125,7 @@ export async function openOurs(name: string, systemTokens = 0): Promise<Ours | u
   return { name, prepare: () => run }
 }
 
-/** As a gateway has it: the request before this one is held, read and counted. */
+/** Measures as a gateway works: the previous request is held, decoded and counted. */
 function prepareKnown(text: string): (text: string, budgetTokens: number) => Promise<string> {
   const previous = decodeRequest("openai-chat", previousOf(text))
   const known = tallyTranscript(

@@ -8,21 +8,21 @@ import { keepHeadAndTail, keepNewest } from "./baselines.ts"
 import { type ChatMessage, type Count, countMessages } from "./chat.ts"
 import { createListCounter, createRememberingCounter, fromLangchain, toLangchain } from "./langchain-messages.ts"
 
-/** What a user could install instead, each called as its documentation says, behind one shape. */
+/** What a user could install instead, each called as its documentation says, behind one interface. */
 export type Peer = {
   readonly name: string
-  /** How it knows sizes: with the counter that it is given, by a guess of its own (characters / 4), or not at all. */
+  /** How it measures sizes: with the counter that it is given, by an estimate of its own (characters / 4), or not at all. */
   readonly counting: "exact" | "approximate" | "none"
-  /** Whether it has a setting that aims at a budget; without one its tightest documented setting runs. */
+  /** True if it has a setting that aims at a budget; otherwise its tightest documented setting runs. */
   readonly budgeted: boolean
-  /** A model stood in that answers at once and repeats what it was shown: the best that any model could do. */
+  /** True if a simulated model is used that answers at once and repeats what it was shown: the best that any model could do. */
   readonly simulatedModel?: true
   readonly compact: (
     messages: readonly ChatMessage[],
     budgetTokens: number,
     count: Count,
   ) => Promise<readonly ChatMessage[]>
-  /** The same in three steps, so that a clock can stand around the middle one: messages in, work, messages out. */
+  /** The same in three steps, so that only the middle one is timed: messages in, work, messages out. */
   readonly prepare: (messages: readonly ChatMessage[]) => Work
 }
 
@@ -34,7 +34,7 @@ export type Compacted = {
   readonly meetsBudget: boolean
 }
 
-/** Let a peer compact, and count what came of it. */
+/** Lets a peer compact, and counts the result. */
 export async function compactWith(
   peer: Peer,
   messages: readonly ChatMessage[],
@@ -87,8 +87,9 @@ const langchain = (
   })
 
 /**
- * The options that the guide recommends for a chat history, but that it may also begin with the assistant: an agent's session has
- * few messages of a person, and from "human" alone nothing at all is left of most. Where nothing fits it gives a list of one hole.
+ * The options that the guide recommends for a chat history, except that it may also begin with the assistant: an agent's session has few
+ * messages of a person, and with "human" alone nothing at all is left of most. Where nothing fits, `trimMessages` returns a list with one
+ * undefined element.
  */
 const trim = async (messages: BaseMessage[], maxTokens: number, tokenCounter: CountList): Promise<BaseMessage[]> => {
   const trimmed: readonly (BaseMessage | undefined)[] = await trimMessages(messages, {
@@ -102,7 +103,7 @@ const trim = async (messages: BaseMessage[], maxTokens: number, tokenCounter: Co
   return trimmed.filter((message) => message !== undefined)
 }
 
-/** `contextEditingMiddleware` does this to the messages of each model call; it edits the list in place. */
+/** Does what `contextEditingMiddleware` does to the messages of each model call; it edits the list in place. */
 async function clearTools(
   messages: BaseMessage[],
   settings: ConstructorParameters<typeof ClearToolUsesEdit>[0],
@@ -113,16 +114,16 @@ async function clearTools(
   return edited
 }
 
-/** No summary is longer, and none takes more of the budget. */
+/** Maximum length of a summary, and its maximum share of the budget. */
 const summaryTokens = 4000
 const summaryShare = 0.25
-/** What the middleware puts before the answer, its framing included. */
+/** Tokens that the middleware puts before the answer, its framing included. */
 const summaryPrefixTokens = 40
 
-/** What the model would be shown stands at the end of the default prompt. */
+/** Returns what the model would be shown, which is at the end of the default prompt. */
 const shownTo = (prompt: string): string => prompt.slice(prompt.lastIndexOf("Messages to summarize:") + 22).trim()
 
-/** The middleware's hook on a state without the system prompt, which an agent keeps apart; the newest messages fill the budget. */
+/** Runs the middleware's hook on a state without the system prompt, which an agent keeps apart; the newest messages fill the budget. */
 async function summarize(
   messages: BaseMessage[],
   budgetTokens: number,
@@ -168,7 +169,7 @@ const baseline = (name: string, keep: typeof keepNewest): Peer =>
     write: (messages) => messages,
   })
 
-/** The same from text to text, as ours is asked: all that it takes is in it. */
+/** The same from text to text, as ours is called: parsing and serializing are included. */
 const textToText: Peer = makePeer<string>({
   name: "keep-newest, text to text",
   counting: "exact",

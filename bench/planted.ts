@@ -2,13 +2,13 @@ import { pick, type Random } from "./texts.ts"
 
 /** What is planted in a session of rounds: standing rules, exact values of many kinds, and values that change. */
 
-/** A sentence that stands verbatim in one message of the session. */
+/** A sentence that occurs verbatim in one message of the session. */
 export type Planted = {
   readonly id: string
   readonly sentence: string
   readonly by: Speaker
   readonly segment: number
-  /** The message, by its place in the segment. */
+  /** Index of the message in the segment. */
   readonly message: number
 }
 export type Speaker = "user" | "assistant" | "tool"
@@ -50,7 +50,7 @@ const dollars = (random: Random): string => `$${1 + random(90)},${digits(random,
 const names: readonly string[] = ["mira", "oskar", "lund", "teska", "anouk", "pavel", "ines", "rohan"]
 const folders: readonly string[] = ["billing", "ingest", "ranker", "sessions", "exports", "quota"]
 
-/** One for each segment: a fact of one is no newer value of another's. */
+/** One for each segment, so that a fact of one does not read as a newer value of another's. */
 const subjects: readonly string[] =
   "invoice importer,login page,search ranker,backup job,mail queue,quota service,map tiles,audit trail,tax report,image cache".split(
     ",",
@@ -94,7 +94,7 @@ const kinds: readonly Kind[] = [
 
 const speakers: readonly Speaker[] = ["user", "tool", "assistant"]
 
-/** A value said in one sentence; which of a kind's sentences depends on who says it. */
+/** Returns values, each stated in one sentence; which of a kind's sentences depends on the speaker. */
 export const factsOf = (random: Random, draw: Draw, segment: number, count: number): readonly Unplaced<Fact>[] =>
   Array.from({ length: count }, (_, n) => {
     const { kind, make, says } = kinds[n % kinds.length] ?? { kind: "", make: () => "", says: [] }
@@ -168,7 +168,7 @@ const changing: readonly Changing[] = [
   },
 ]
 
-/** All said by the user: the same channel, so that the later one counts. */
+/** All stated by the user: the same channel, so that the later value counts. */
 export const changesOf = (random: Random, draw: Draw): readonly Change[] =>
   changing.map(({ name, make, first, later }) => {
     const say = (state: string, sentence: string): Unplaced<Fact> => {

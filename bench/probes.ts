@@ -2,14 +2,14 @@ import { saidIn, valuesPassed } from "../src/cli/replay/kept.ts"
 import type { Transcript } from "../src/message/message.ts"
 
 /**
- * What an agent really needed later: each exact value that a call after the cut passes on, that stood before the cut outside the
- * standing instructions, and that nothing after the cut had said again by then.
+ * What an agent really needed later: each exact value that a call after the cut passes on, that occurred before the cut outside the
+ * standing instructions, and that nothing between the cut and the call repeated.
  */
 export type Probe = { readonly value: string; readonly tool: string; readonly at: number }
 
 export const cutOf = (messages: Transcript): number => Math.floor(messages.length / 2)
 
-/** The probes of a transcript cut at half its messages, each value once. */
+/** Returns the probes of a transcript cut at half its messages, each value once. */
 export function probesOf(messages: Transcript, cut: number = cutOf(messages)): readonly Probe[] {
   const before = messages
     .slice(0, cut)
@@ -27,7 +27,7 @@ export function probesOf(messages: Transcript, cut: number = cutOf(messages)): r
   return probes
 }
 
-/** The share of the probes that stand in a text verbatim; all of none is all. */
+/** Share of the probes that occur in a text verbatim; 1 if there are none. */
 export function retention(probes: readonly Probe[], text: string): number {
   return probes.length === 0 ? 1 : probes.filter(({ value }) => text.includes(value)).length / probes.length
 }

@@ -11,7 +11,7 @@ import { createRandom, type Random } from "./texts.ts"
 
 /**
  * The command `holdfast replay`, as a user types it: how long it takes on a session of a million tokens and on all real traces, and what it
- * says of a truncated history and of Holdfast in the same room.
+ * reports of a truncated history and of Holdfast at the same budget.
  */
 type Row = {
   readonly name: string
@@ -33,7 +33,7 @@ type Report = {
   readonly withoutCorpus: boolean
 }
 
-/** What was promised for the session of a million tokens. */
+/** The promised limit for the session of a million tokens. */
 const withinSeconds = 60
 /** Real traces are short: in these windows most of them have to be compacted. */
 const traceWindows = [16_000, 8000]
@@ -115,19 +115,19 @@ function added(one: Row | undefined, other: Row): Row {
   }
 }
 
-/** Field by field. */
+/** Adds two records field by field. */
 const sums = <Fields extends Readonly<Record<string, number>>>(one: Fields, other: Fields): Fields =>
   Object.fromEntries(Object.entries(one).map(([name, value]) => [name, value + (other[name] ?? 0)])) as Fields
 
 /** About a million o200k tokens of the generator's mixture. */
 const sessionUnits = 2_300_000
 const unitsPerMessage = 1600
-/** Of the orders that were looked up, so many stretches of work later one is taken up again. */
+/** How many stretches of work later an order that was looked up may be taken up again. */
 const [soonest, latest] = [3, 60]
 
 /**
- * A long session whose agent has a reason for what it passes on: between its stretches of work it looks orders up by the customer's name, and
- * much later the user asks for one of them again, by that name; the agent then passes on what the lookup said and nothing else did.
+ * A long session in which later calls need earlier values: between its stretches of work the agent looks orders up by the customer's name,
+ * and much later the user asks for one of them again, by that name; the agent then passes on what only the lookup said.
  */
 function makeReturningSession(seed = 1): readonly ChatMessage[] {
   const random = createRandom(seed)

@@ -11,14 +11,14 @@ import { compactWith, peers } from "./peers.ts"
 import { cutOf, type Probe, probesOf } from "./probes.ts"
 import { plainMessages } from "./traces.ts"
 
-/** How much of what the agent needed later is still there, verbatim, after compacting the first half of what it did. */
+/** How much of what the agent needed later is still present, verbatim, after compacting the first half of what it did. */
 
 type Base = "conversation" | "everything"
 type Cell = {
   readonly kept: number
   readonly probes: number
   readonly impossible: number
-  /** Probes of the traces whose budget can be kept at all. */
+  /** Probes of the traces whose budget can be met at all. */
   readonly possible: number
   readonly tokens: number
   readonly budget: number
@@ -30,16 +30,16 @@ export type Report = {
   readonly base: Base
   readonly sources: Readonly<Record<string, { readonly traces: number; readonly probes: number }>>
   readonly rows: readonly Row[]
-  /** Over many budgets, by source: what is kept at each, and how much of the budget is used. Only in the first report. */
+  /** Results over many budgets, by source: what is kept at each, and how much of the budget is used. Only in the first report. */
   readonly sweep?: Readonly<Record<string, readonly Point[]>>
 }
 
-/** One budget of a sweep. */
+/** Result at one budget of a sweep. */
 export type Point = {
   readonly share: number
   readonly kept: number
   readonly probes: number
-  /** Of the budget, on average over the traces that can be compacted at all. */
+  /** Share of the budget used, on average over the traces that can be compacted at all. */
   readonly fill: number
 }
 
@@ -79,7 +79,7 @@ function readTrace(source: string, line: string): Trace {
 
 const isSystem = ({ role }: ChatMessage): boolean => role === "system"
 
-/** What a reader of the context finds: texts, and calls with their arguments with and without the escapes of JSON. */
+/** Returns what a reader of the context finds: texts, and calls with their arguments with and without JSON escapes. */
 function textOf(messages: readonly ChatMessage[]): string {
   return messages
     .filter((message) => !isSystem(message))
@@ -94,10 +94,10 @@ function textOf(messages: readonly ChatMessage[]): string {
     .join("\n")
 }
 
-type Compacting = (half: readonly ChatMessage[], budgetTokens: number) => Promise<readonly ChatMessage[] | undefined>
+type Compactor = (half: readonly ChatMessage[], budgetTokens: number) => Promise<readonly ChatMessage[] | undefined>
 
 const holdfast =
-  (options: Partial<CompactOptions>): Compacting =>
+  (options: Partial<CompactOptions>): Compactor =>
   async (messages, budgetTokens) => {
     try {
       const { body } = await compactRequest(
@@ -113,7 +113,7 @@ const holdfast =
 
 async function measure(
   traces: readonly Trace[],
-  compacting: Compacting,
+  compacting: Compactor,
   base: Base,
   at: readonly number[] = shares,
 ): Promise<Row["cells"]> {
@@ -171,7 +171,7 @@ export async function run({
   return reports
 }
 
-/** More budget should never keep less. */
+/** Measures budgets from small to large: a larger one should never keep less. */
 async function sweepBudgets(traces: readonly Trace[]): Promise<Readonly<Record<string, readonly Point[]>>> {
   const cells = await measure(traces, holdfast({}), "conversation", sweepShares)
   const sources = [...new Set(traces.map(({ source }) => source))]
@@ -216,7 +216,7 @@ async function measurePeer(traces: readonly Trace[], peer: (typeof peers)[number
   const cells = await measure(
     traces,
     async (half, budget) => {
-      // A peer counts the system prompt as well: it is given that much more, so that the conversation has the same room.
+      // A peer counts the system prompt as well: its budget is larger by that much, so that the conversation has the same room.
       const system = countMessages(half.filter(isSystem), countO200k)
       const done = await compactWith(peer, half, budget + system, countO200k)
       meetsBudget &&= done.meetsBudget

@@ -3,7 +3,7 @@ import { changesOf, type Fact, factsOf, type Planted, rulesOf, type Speaker } fr
 import { createIds, makeWork } from "./sessions.ts"
 import { createRandom, type Random } from "./texts.ts"
 
-/** One long session in segments, with rules, facts and changed values planted where we know; for compaction round after round. */
+/** One long session in segments, with rules, facts and changed values planted at known places, for repeated compaction. */
 export type RoundsSession = {
   readonly segments: readonly (readonly ChatMessage[])[]
   readonly rules: readonly Planted[]
@@ -11,7 +11,7 @@ export type RoundsSession = {
   readonly updates: readonly Update[]
 }
 
-/** Something that had one value and later got another. Neither occurs anywhere but in its own sentence. */
+/** Something that had one value and later got another. Each value occurs only in its own sentence. */
 export type Update = {
   readonly id: string
   readonly name: string
@@ -23,11 +23,11 @@ const segmentCount = 10
 /** About 30,000 o200k tokens of the generator's mixture. */
 const unitsPerSegment = 68_000
 const unitsPerMessage = 900
-/** Rules are said in the beginning, as people do. */
+/** Rules are stated in the beginning, as people do. */
 const ruleSegments = 2
 const factsPerSegment = 6
-/** A changed value is old for at least this many segments. */
-const leastAge = 2
+/** Minimum age in segments of a value when it is changed. */
+const minAge = 2
 
 const sizeOf = (messages: readonly ChatMessage[]): number =>
   messages.reduce((total, { content }) => total + (content?.length ?? 0), 0)
@@ -42,7 +42,7 @@ function makeSegment(random: Random, nextId: () => string): ChatMessage[] {
   return messages
 }
 
-/** A sentence put in: behind what a person or the assistant says, or as a line in the middle of a tool's result. */
+/** Inserts a sentence: at the end of what a person or the assistant says, or as a line in the middle of a tool result. */
 function withSentence(message: ChatMessage, sentence: string): ChatMessage {
   const content = message.content ?? ""
   if (message.role !== "tool") return { ...message, content: `${content.trimEnd()}\n${sentence}` }
@@ -50,7 +50,7 @@ function withSentence(message: ChatMessage, sentence: string): ChatMessage {
   return { ...message, content: `${content.slice(0, middle)}${sentence}\n${content.slice(middle)}` }
 }
 
-/** Puts a sentence into a message of that speaker in that segment, and says where. */
+/** Puts a sentence into a message of its speaker in a segment, and returns where. */
 function createPlanter(random: Random, segments: ChatMessage[][]) {
   return <Item extends { readonly id: string; readonly sentence: string; readonly by: Speaker }>(
     item: Item,
@@ -65,7 +65,7 @@ function createPlanter(random: Random, segments: ChatMessage[][]) {
   }
 }
 
-/** Draws again until the session holds the value nowhere, not even within another. */
+/** Draws again until the session contains the value nowhere, not even as part of another. */
 function createDraw(segments: readonly (readonly ChatMessage[])[]): (draw: () => string) => string {
   const text = JSON.stringify(segments)
   const taken: string[] = []
@@ -94,8 +94,8 @@ export function makeRoundsSession(seed = 1): RoundsSession {
     factsOf(random, draw, segment, factsPerSegment).map((fact) => plant(fact, segment)),
   )
   const updates = changesOf(random, draw).map(({ id, name, stale, current }): Update => {
-    const from = random(segmentCount - leastAge - 1)
-    const to = from + leastAge + random(segmentCount - from - leastAge)
+    const from = random(segmentCount - minAge - 1)
+    const to = from + minAge + random(segmentCount - from - minAge)
     return { id, name, stale: plant(stale, from), current: plant(current, to) }
   })
   return { segments, rules, facts, updates }

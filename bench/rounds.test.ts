@@ -8,6 +8,6 @@ test("ten compactions in a row keep every rule and every current value, and noth
   expect(rounds.map(({ rules }) => rules)).toEqual(rounds.map(() => 1))
   expect(Math.min(...rounds.map(({ current }) => current))).toBeGreaterThanOrEqual(0.95)
   expect(rounds.map(({ stale }) => stale)).toEqual(rounds.map(() => 0))
-  // Most planted facts are of no use to the work: a handoff of two pages keeps those that it has room for.
+  // Most planted facts do not matter for the work: a handoff of two pages keeps those that it has room for.
   expect(rounds.at(-1)?.facts).toBeGreaterThanOrEqual(0.4)
 })

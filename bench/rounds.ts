@@ -7,28 +7,28 @@ import { compactWith, peers } from "./peers.ts"
 import type { Planted } from "./planted.ts"
 import { makeRoundsSession, type RoundsSession } from "./rounds-session.ts"
 
-/** Ten compactions of one long session, one after the other, each on what the one before left: what is still there after each? */
+/** Ten compactions of one long session, one after the other, each of the previous one's result: what is still present after each? */
 
 type Round = {
   readonly round: number
   readonly rules: number
   readonly facts: number
-  /** Of the values that were changed by then, how many stand with their current value. */
+  /** Of the values changed by then, how many are present with their current value. */
   readonly current: number
-  /** How many of the values that were replaced stand without a word that they were. */
+  /** How many of the replaced values are present without being marked as replaced. */
   readonly stale: number
   readonly tokens: number
 }
 type Row = { readonly name: string; readonly rounds: readonly Round[] }
 export type Report = { readonly budgetTokens: number; readonly segmentTokens: number; readonly rows: readonly Row[] }
 
-/** What is left after each round; a segment is three times that. */
+/** Size after each round; a segment is three times that. */
 const budgetTokens = 10_000
 
-type Compacting = (messages: readonly ChatMessage[]) => Promise<readonly ChatMessage[]>
+type Compactor = (messages: readonly ChatMessage[]) => Promise<readonly ChatMessage[]>
 
 const holdfast =
-  (options: Partial<CompactOptions>): Compacting =>
+  (options: Partial<CompactOptions>): Compactor =>
   async (messages) =>
     (await compactRequest({ model: "gpt-4o", messages }, { ...options, format: "openai-chat", budgetTokens })).body
       .messages
@@ -54,20 +54,20 @@ function measure(session: RoundsSession, context: readonly ChatMessage[], round:
     rules: share(rules.filter(({ sentence }) => text.includes(sentence)).length, rules.length),
     facts: share(facts.filter(({ value }) => text.includes(value)).length, facts.length),
     current: share(changed.filter(({ current }) => text.includes(current.value)).length, changed.length),
-    stale: changed.filter(({ stale }) => standsUnmarked(text, stale.value)).length,
+    stale: changed.filter(({ stale }) => isPresentUnmarked(text, stale.value)).length,
     tokens: countMessages(context, countO200k),
   }
 }
 
-/** It stands there, and nothing says that it was replaced. */
-const standsUnmarked = (text: string, value: string): boolean =>
+/** True if a value is present and nothing says that it was replaced. */
+const isPresentUnmarked = (text: string, value: string): boolean =>
   text.includes(value) && !text.includes(`${value} (superseded)`) && !text.includes(`${value}\` (superseded)`)
 
-/** The engine as it is by default, in as many rounds as the session has segments. */
+/** Runs the engine with its defaults, in as many rounds as the session has segments. */
 export const oursInRounds = (session: RoundsSession): Promise<Row> =>
   rounds(session, "holdfast, extractive", holdfast({}))
 
-async function rounds(session: RoundsSession, name: string, compacting: Compacting): Promise<Row> {
+async function rounds(session: RoundsSession, name: string, compacting: Compactor): Promise<Row> {
   let context: readonly ChatMessage[] = []
   const measured: Round[] = []
   for (const [round, segment] of session.segments.entries()) {

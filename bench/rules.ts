@@ -4,7 +4,7 @@ import { type Channel, findRules } from "../src/index.ts"
 import { survival } from "../src/rules/survival.ts"
 import { conditionsNow } from "./conditions.ts"
 
-/** How well rules are found, and what a text left of them is told: against labels made by hand. */
+/** How well rules are found, and how well their survival in a text is classified, against labels made by hand. */
 
 type Score = {
   readonly rules: number
@@ -16,7 +16,7 @@ type Score = {
 }
 type Verdicts = {
   readonly cases: number
-  /** Verbatim, though a person says that the rule was reworded, weakened, contradicted or dropped. */
+  /** Judged verbatim, though a person says that the rule was reworded, weakened, contradicted or dropped. */
   readonly wrongVerbatim: number
   readonly kept: number
   readonly keptVerbatim: number
@@ -26,7 +26,7 @@ type Verdicts = {
 }
 type Report = {
   readonly conditions: ReturnType<typeof conditionsNow>
-  /** Nothing without a corpus: the labels name files and lines, and the files are not in the repository. */
+  /** Empty without a corpus: the labels name files and lines, and the files are not in the repository. */
   readonly files: Readonly<Record<string, Score>>
   readonly talk: Readonly<Record<string, Score>>
   readonly survival: Readonly<Record<string, Verdicts>>
@@ -55,7 +55,7 @@ function add(score: Score, label: string, hit: boolean): Score {
 
 type Labels = Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>
 
-/** A line counts as found where a rule covers a letter of it; lines that the labeller was unsure of are left out. */
+/** A line counts as found if a rule covers a letter of it; lines that the labeller was unsure of are left out. */
 function scoreFile(text: string, file: string, labels: Labels[string], before: Score): Score {
   const found = findRules(text, {
     channel: file.startsWith("tau-") ? "system" : "document",

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises"
 
-/** `npm run bench -- tokens wire [--json] [--quick] [--corpus DIR]`: each bench by name, one after the other. */
+/** `npm run bench -- tokens wire [--json] [--quick] [--corpus DIR]`: runs each bench by name, one after the other. */
 const names = [
   "tokens",
   "wire",
@@ -21,7 +21,7 @@ const names = [
   "newcomer",
   "replay",
 ] as const
-/** Options that a word of their own follows. */
+/** Options that take a value. */
 const valued: ReadonlySet<string> = new Set(["--corpus", "--html", "--seed", "--only", "--workers", "--soak"])
 
 type Options = { readonly corpus?: string; readonly quick: boolean; readonly repeats?: number }

@@ -8,7 +8,7 @@ import type { ChatMessage } from "./chat.ts"
 import { createIds, makeAsk, makeWork } from "./sessions.ts"
 import { type Random, writers } from "./texts.ts"
 
-/** A coding agent that keeps its history in a session: what it asks for in a turn, and how its log is filled fast. */
+/** A coding agent that keeps its history in a session: its requests in a turn, and a fast way to fill its log. */
 export const windowTokens = 60_000
 
 const lines = (random: Random, kind: string, units: number): string => {
@@ -17,7 +17,7 @@ const lines = (random: Random, kind: string, units: number): string => {
   return text
 }
 
-/** A system part of some 800 tokens and four tools, as each call says them. */
+/** Returns the options of each call: a system part of some 800 tokens and four tools. */
 export function callOptions(random: Random): PrepareOptions {
   const tools = ["read_file", "bash", "search", "edit_file"].map((name) => ({
     type: "function",
@@ -29,10 +29,10 @@ export function callOptions(random: Random): PrepareOptions {
 export const openAgent = (store: Store, options: HoldfastOptions = {}): Holdfast =>
   createHoldfast({ store, windowTokens, format: "openai-chat", model: "gpt-5", ...options })
 
-/** About 1,200 tokens of a log, as a tool gives them back. */
+/** About 1,200 tokens of a log, as a tool returns them. */
 const resultUnits = 2800
 
-/** What is said in one turn, made before the clock starts. */
+/** The messages of one turn, made before the clock starts. */
 export type Turn = {
   readonly question: object
   readonly answer: (promptTokens: number) => object
@@ -57,10 +57,10 @@ export function makeTurn(random: Random, n: number): Turn {
   }
 }
 
-export type Taken = { readonly compacted: boolean; readonly viewMessages: number }
+export type TurnResult = { readonly compacted: boolean; readonly viewMessages: number }
 
-/** A question, the call, an answer with a tool call, its result, and the call after it. */
-export async function takeTurn(session: Session, options: PrepareOptions, turn: Turn): Promise<Taken> {
+/** Runs one turn: a question, the call, an answer with a tool call, its result, and the call after it. */
+export async function takeTurn(session: Session, options: PrepareOptions, turn: Turn): Promise<TurnResult> {
   await session.append([turn.question])
   const first = await session.prepare(options)
   await session.record(turn.answer(first.receipt.contextTokens))
@@ -72,12 +72,12 @@ export async function takeTurn(session: Session, options: PrepareOptions, turn: 
   }
 }
 
-/** So many messages are appended at once; then a call, which compacts what has grown too large. */
+/** Number of messages appended at once; then a call, which compacts what has grown too large. */
 const fillPage = 1000
-/** Characters of an average message of the filling. */
+/** Average length in characters of a message of the filling. */
 const fillUnits = 90
 
-/** Whole stretches of work with short messages, until the log has so many entries. */
+/** Appends whole stretches of work with short messages, until the log has that many entries. */
 export async function fillLog(
   session: Session,
   options: PrepareOptions,

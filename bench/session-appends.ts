@@ -10,25 +10,27 @@ import { openAgent } from "./session-agent.ts"
 import type { Stores } from "./session-stores.ts"
 import { messagesOf } from "./texts.ts"
 
-/** Durable appends of one message of 4 KB a second: ours through a session, and the bare driver's insert of the same text, in turns. */
+/**
+ * Durable appends per second of one message of 4 KB: ours through a session, and the bare driver's insert of the same text, alternating.
+ */
 export type AppendsMeasured = {
   readonly store: "sqlite" | "postgres"
   readonly writers: number
   readonly perSecond: number
-  /** One row of the same text for each transaction, as durable, by the driver alone. */
+  /** One row of the same text per transaction, equally durable, by the driver alone. */
   readonly floorPerSecond: number
 }
 
 export type AppendSizes = { readonly appends: number; readonly repeats: number }
 
-/** Writers at once: each a session of its own, and for the floor a connection of its own where the driver can wait for several. */
+/** Concurrent writers: each with its own session, and for the driver its own connection if it can wait for several. */
 const manyWriters = 8
 
 type Write = (writer: number, text: string, n: number) => Promise<unknown>
 
 const texts = messagesOf("mixture", 400 * 4096, 31)
 
-/** So many a second, shared out among writers that each wait for their own. */
+/** Returns the appends per second, divided among writers that each wait for their own. */
 async function rateOf(writers: number, appends: number, write: Write): Promise<number> {
   const each = Math.ceil(appends / writers)
   const start = performance.now()
@@ -60,7 +62,7 @@ async function compare(
   }
 }
 
-/** Each call of it writes to sessions that nobody wrote to before. */
+/** Returns a function that gives each writer a session; each call of `sessionsOf` uses new sessions. */
 function sessionsOf(store: Store): (writer: number) => Session {
   const holdfast = openAgent(store)
   return (writer) => holdfast.session(`writer-${writer}`)

@@ -5,26 +5,26 @@ import { median } from "./quantile.ts"
 import { openAgent } from "./session-agent.ts"
 import { makeSession } from "./sessions.ts"
 
-/** Turns of a client that sends its whole history each time: the call and the answer to it, beside reading the same texts alone. */
+/** Turns of a client that sends its whole history each time: the call and its answer, compared with only reading the same texts. */
 export type ClientMeasured = {
   readonly messages: number
   readonly kilobytes: number
   readonly turnMs: number
-  /** The turns that compacted, of all. */
+  /** Number of turns that compacted. */
   readonly compactions: number
   readonly compactingMs?: number
-  /** `decodeNext` of the same texts, and nothing else. */
+  /** Time of `decodeNext` of the same texts alone. */
   readonly readMs: number
   readonly parseMs: number
   readonly turns: number
 }
 
-/** About 250 tokens on average: an agent's messages, small ones and files among them. */
+/** About 250 tokens on average: an agent's messages, with small ones and files among them. */
 const unitsPerMessage = 600
 
 type Step = { readonly body: string; readonly answer: ChatMessage | undefined }
 
-/** The requests that end before an answer, from the one with about `from` messages on. */
+/** Returns the requests that end before an answer, from the one with about `from` messages on. */
 function stepsOf(messages: readonly ChatMessage[], from: number, count: number): readonly Step[] {
   const ends = messages.flatMap(({ role }, n) => (role === "assistant" && n >= from ? [n] : [])).slice(0, count)
   return ends.map((end) => ({
@@ -95,7 +95,7 @@ async function measure(store: string, messages: readonly ChatMessage[], from: nu
   return found
 }
 
-/** One session for each size, so that what is measured is the size and not what went before. */
+/** Opens a new session for each size, so that the measurement depends on the size and not on earlier turns. */
 export async function measureClient(
   store: (name: string) => string,
   sizes: readonly number[],

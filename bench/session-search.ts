@@ -8,7 +8,7 @@ import type { MemoryOwner, MemoryQuery, MemoryRow } from "../src/store/store.ts"
 import { quantile } from "./quantile.ts"
 import { createRandom, pick, type Random, writers } from "./texts.ts"
 
-/** Searching a large memory in SQLite: rows that were found, read and ranked, beside the bare index asked for the same places. */
+/** Searching a large memory in SQLite: finding, reading and ranking rows, compared with asking the bare index for the same places. */
 export type SearchMeasured = {
   readonly rows: number
   readonly buildMs: number
@@ -19,7 +19,7 @@ export type SearchMeasured = {
     readonly p50: number
     readonly p95: number
     readonly hits: number
-    /** The index of words alone, without its filters, rows and ranking; absent where the question has no words. */
+    /** Time of the word index alone, without filters, rows and ranking; absent if the question has no words. */
     readonly floorMs: number
   }[]
 }
@@ -31,7 +31,7 @@ const dayMs = 86_400_000
 /** A year of work. */
 const days = 365
 const page = 2000
-/** A machine on which it takes longer measures with what fits. */
+/** A machine on which building takes longer measures with what it has by then. */
 const buildLimitMs = 240_000
 
 function makeRow(random: Random, n: number, of: number): MemoryRow {
@@ -44,7 +44,7 @@ function makeRow(random: Random, n: number, of: number): MemoryRow {
     day: new Date(atMs).toISOString().slice(0, 10),
     atMs,
     kind: pick(random, kinds),
-    // A name in ten rows of a million, and one in every thousandth.
+    // A name in ten rows of a million, and another in every thousandth row.
     text: `${words}${n % 100_000 === 7 ? " zanzibar-7" : ""}${n % 1000 === 3 ? " quarterdeck release" : ""}`,
     channel: "user",
     trusted: n % 3 > 0,
@@ -76,7 +76,7 @@ function timesOf(count: number, act: () => unknown): readonly number[] {
   })
 }
 
-/** The places that the index alone finds, as many as a search reads. */
+/** Returns the places that the index alone finds, as many as a search reads. */
 function floorOf(path: string): (query: MemoryQuery) => unknown {
   const raw = new DatabaseSync(path, { readOnly: true })
   const ask = raw.prepare("SELECT rowid FROM memory_words WHERE memory_words MATCH ? ORDER BY rowid DESC LIMIT ?")

@@ -7,13 +7,13 @@ import { countMessages } from "./chat.ts"
 import { openAgent } from "./session-agent.ts"
 import { makeSession, sessionSizes } from "./sessions.ts"
 
-/** What a log of about a million tokens takes on disk, for each million, beside the messages as plain JSON. */
+/** Disk space of a log of about a million tokens, per million tokens, compared with the messages as plain JSON. */
 export type SizeMeasured = {
   readonly tokens: number
   readonly messages: number
   readonly jsonMbPerMillion: number
   readonly fileMbPerMillion: number
-  /** All of the JSON deflated at once, as fast as the store does it: what keeping each message apart costs shows beside it. */
+  /** All of the JSON deflated at once, at the level that the store uses: the difference is what storing each message separately costs. */
   readonly deflatedMbPerMillion: number
 }
 
@@ -27,7 +27,7 @@ export async function measureSize(folder: string): Promise<SizeMeasured> {
   const store = await openSqliteStore({ path })
   const session = openAgent(store).session("size")
   for (let at = 0; at < messages.length; at += page) await session.append(messages.slice(at, at + page))
-  // Closing brings the write-ahead log back into the file.
+  // Closing merges the write-ahead log into the file.
   await store.close()
   const json = JSON.stringify(messages)
   const tokens = countMessages(messages, countO200k)

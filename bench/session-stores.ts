@@ -7,7 +7,7 @@ import { startPostgres } from "../test/support/postgres.ts"
 /** The stores that sessions are measured on, each by the name that `createHoldfast` takes. */
 export type Stores = {
   readonly folder: string
-  /** A fresh database on a PostgreSQL that waits for its disk; nothing where none can be started, and why. */
+  /** Creates a fresh database on a PostgreSQL with fsync; undefined if none can be started, and `withoutPostgres` says why. */
   readonly postgres: (() => Promise<string>) | undefined
   readonly withoutPostgres?: string
   readonly close: () => Promise<void>
@@ -33,7 +33,7 @@ export async function openStores(): Promise<Stores> {
   }
 }
 
-/** The server of the tests does not: here it is ours, and durable has to mean durable. */
+/** Turns fsync on: the server of the tests runs without it, but here durable has to mean durable. */
 async function waitForDisk(url: string): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()

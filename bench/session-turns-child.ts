@@ -2,29 +2,29 @@ import type { PrepareOptions } from "../src/session/history/prepared.ts"
 import type { Session } from "../src/session/session.ts"
 import { openStore } from "../src/store/open-store.ts"
 import { median } from "./quantile.ts"
-import { callOptions, fillLog, makeTurn, openAgent, type Taken, takeTurn } from "./session-agent.ts"
+import { callOptions, fillLog, makeTurn, openAgent, type TurnResult, takeTurn } from "./session-agent.ts"
 import { createRandom } from "./texts.ts"
 
 /**
- * Turns of one session whose log grows, in a process of its own: `node --expose-gc session-turns-child.ts TURNS SIZE…`, the store by
- * its name on the input. A line of JSON for each size. Without turns, nothing is written: a log that is there is opened.
+ * Turns of one session whose log grows, in its own process: `node --expose-gc session-turns-child.ts TURNS SIZE…`, with the store's name on
+ * stdin. Prints a line of JSON for each size. With zero turns nothing is written: an existing log is opened.
  */
 export type TurnsMeasured = {
   readonly entries: number
-  /** A new process's first call: opened, its outline read, its view put together and counted. */
+  /** First call of a new process: the session is opened, its outline read, its view assembled and counted. */
   readonly openMs: number
   readonly openCpuMs: number
-  /** Turns without a compaction: the median by the wall clock, and CPU time of the thread that does the work. */
+  /** Turns without a compaction: the median by the wall clock, and CPU time of the working thread. */
   readonly wallMs: number
   readonly cpuMs: number
   readonly turns: number
-  /** Turns with one. */
+  /** Time of turns with a compaction. */
   readonly compactingMs?: number
   readonly compactions: number
-  /** What is done behind a turn that nobody waits for, on average. */
+  /** Background work after a turn that nobody waits for, on average. */
   readonly afterwardsMs: number
   readonly viewMessages: number
-  /** What the session takes beyond the process before it was opened. */
+  /** Memory of the session, beyond the process before it was opened. */
   readonly heapMb: number
   readonly rssMb: number
 }
@@ -49,26 +49,29 @@ function memoryNow(): { readonly heap: number; readonly rss: number } {
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** The mean of the middle half: the CPU clock moves in ticks of up to 4 ms, and a turn may share its thread with work behind the last. */
+/**
+ * Mean of the middle half: the CPU clock moves in ticks of up to 4 ms, and a turn may share its thread with the previous turn's background
+ * work.
+ */
 const middleMean = (values: readonly number[]): number =>
   mean([...values].sort((one, other) => one - other).slice(values.length >> 2, values.length - (values.length >> 2)))
 
-/** Code is compiled and the view is of turns like these before anything is written down. */
+/** Turns before the first measurement: code is compiled, and the view consists of turns like these. */
 const warmUpTurns = 40
 
-type Opened = Pick<TurnsMeasured, "openMs" | "openCpuMs" | "heapMb" | "rssMb">
+type OpenResult = Pick<TurnsMeasured, "openMs" | "openCpuMs" | "heapMb" | "rssMb">
 
-/** The first call of a session that this process has not seen. */
-async function open(session: Session, options: PrepareOptions): Promise<Opened> {
+/** Measures the first call of a session that is new to this process. */
+async function open(session: Session, options: PrepareOptions): Promise<OpenResult> {
   const before = memoryNow()
   const { wallMs, cpuMs } = await timed(() => session.prepare(options))
   const after = memoryNow()
   return { openMs: wallMs, openCpuMs: cpuMs, heapMb: (after.heap - before.heap) / 1e6, rssMb: after.rss / 1e6 }
 }
 
-type OneTurn = Taken & { readonly wallMs: number; readonly cpuMs: number; readonly afterwardsMs: number }
+type OneTurn = TurnResult & { readonly wallMs: number; readonly cpuMs: number; readonly afterwardsMs: number }
 
-function summed(taken: readonly OneTurn[]): Omit<TurnsMeasured, keyof Opened | "entries"> {
+function summed(taken: readonly OneTurn[]): Omit<TurnsMeasured, keyof OpenResult | "entries"> {
   const plain = taken.filter(({ compacted }) => !compacted)
   const compacting = taken.filter(({ compacted }) => compacted).map(({ wallMs }) => wallMs)
   return {
@@ -111,7 +114,7 @@ async function measure(name: string, sizes: readonly number[], turns: number): P
   await store.close()
 }
 
-/** Not among the arguments: those can be read by everyone on the machine, and an address has a password in it. */
+/** Reads the store's name from stdin: other users of the machine can read arguments, and an address contains a password. */
 async function storeName(): Promise<string> {
   let input = ""
   for await (const chunk of process.stdin) input += String(chunk)

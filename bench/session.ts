@@ -10,8 +10,8 @@ import { openStores, type Stores } from "./session-stores.ts"
 import type { TurnsMeasured } from "./session-turns-child.ts"
 
 /**
- * What a session costs: a turn while its log grows, a client that sends its whole history, durable appends beside the bare driver's,
- * the search of a large memory, and the disk.
+ * What a session costs: a turn while its log grows, a client that sends its whole history, durable appends compared with the bare driver's,
+ * the search of a large memory, and disk space.
  */
 export type Options = { readonly quick?: boolean }
 
@@ -26,7 +26,7 @@ type Report = {
 }
 
 const child = fileURLToPath(new URL("session-turns-child.ts", import.meta.url))
-/** With the filling of the largest log; a machine that needs longer tells less. */
+/** Timeout of a child, which includes filling the largest log; a slower machine reports fewer sizes. */
 const childMs = 600_000
 
 function runChild(store: string, turns: number, sizes: readonly number[]): Promise<readonly TurnsMeasured[]> {
@@ -51,7 +51,7 @@ function runChild(store: string, turns: number, sizes: readonly number[]): Promi
   })
 }
 
-/** The log grows in one process; a fresh one then opens it at its largest, for what that takes by itself. */
+/** Grows the log in one process; a fresh one then opens it at its largest, to measure opening alone. */
 async function measureTurns(stores: Stores, turns: number, sizes: readonly number[]): Promise<readonly StoreTurns[]> {
   const found: StoreTurns[] = []
   const places: readonly (readonly [string, string | undefined])[] = [

@@ -1,15 +1,15 @@
 import type { ChatMessage, ToolCall } from "./chat.ts"
 import { createRandom, pick, type Random, writers } from "./texts.ts"
 
-/** Long agent sessions, made and not found: the same seed gives the same session on every machine. */
+/** Generated long agent sessions: the same seed gives the same session on every machine. */
 export type SessionSize = {
   readonly name: string
   readonly messages: number
-  /** About how many characters a message has. */
+  /** Approximate length of a message in characters. */
   readonly unitsPerMessage: number
 }
 
-/** Short messages where their number is the question; and a million o200k tokens as a coding agent has them. */
+/** Short messages where their number matters, and a million o200k tokens as a coding agent has them. */
 export const sessionSizes: readonly SessionSize[] = [
   { name: "100 messages", messages: 100, unitsPerMessage: 90 },
   { name: "1k messages", messages: 1000, unitsPerMessage: 90 },
@@ -20,7 +20,7 @@ export const sessionSizes: readonly SessionSize[] = [
 
 type Tool = {
   readonly name: string
-  /** How large its results are beside the average message. */
+  /** Size of its results relative to the average message. */
   readonly share: number
   readonly input: (random: Random, path: string) => object
   readonly line: (random: Random, n: number, path: string) => string
@@ -62,7 +62,7 @@ const tools: readonly Tool[] = [
   },
 ]
 
-/** Which tool is called how often: agents mostly look, and now and then write. */
+/** How often each tool is called: agents mostly read, and now and then write. */
 const habits: readonly number[] = [0, 0, 0, 0, 1, 1, 1, 2, 3, 3, 4]
 
 function fill(units: number, line: (n: number) => string): string {
@@ -74,7 +74,7 @@ function fill(units: number, line: (n: number) => string): string {
 const pathOf = (random: Random): string =>
   `src/${phrase(random).split(" ")[0]}/${phrase(random).split(" ")[1] ?? "index"}-${random(80)}.ts`
 
-/** An assistant's words with one to four calls at once, and the results of all of them. */
+/** Returns an assistant message with one to four parallel calls, and all their results. */
 function makeRound(random: Random, units: number, nextId: () => string): readonly ChatMessage[] {
   const width = random(5) === 0 ? 2 + random(3) : 1
   const results: ChatMessage[] = []
@@ -92,24 +92,24 @@ function makeRound(random: Random, units: number, nextId: () => string): readonl
   return [{ role: "assistant", content: words, tool_calls: calls }, ...results]
 }
 
-/** What a user asks for, mostly in English. */
+/** Returns a user's request, mostly in English. */
 export const makeAsk = (random: Random, units: number): string =>
   fill(units, () => text(random, random(12) === 0 ? "chinese" : "english")).trim()
 
-/** One stretch of work: the user asks, the assistant goes through some tool rounds and says what came of it. */
+/** Returns one stretch of work: the user asks, the assistant goes through some tool rounds and reports the outcome. */
 export function makeWork(random: Random, units: number, nextId: () => string): readonly ChatMessage[] {
   const rounds = Array.from({ length: 2 + random(7) }, () => makeRound(random, units, nextId)).flat()
   const answer = fill(units * 0.8, () => text(random, pick(random, ["english", "english", "english", "code"])))
   return [{ role: "user", content: makeAsk(random, units * 0.5) }, ...rounds, { role: "assistant", content: answer }]
 }
 
-/** Ids as providers make them, never the same twice in a session. */
+/** Returns a generator of ids as providers make them, unique in a session. */
 export function createIds(random: Random): () => string {
   let made = 0
   return () => `call_${(made++).toString(36).padStart(5, "0")}${random(2 ** 30).toString(36)}`
 }
 
-/** A session of that many messages that ends with the user's newest question. */
+/** Returns a session of `messages` messages that ends with the user's newest question. */
 export function makeSession(
   { messages: length, unitsPerMessage: units }: SessionSize,
   seed = 1,

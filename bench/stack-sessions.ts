@@ -14,24 +14,24 @@ import { createRandom, type Random, writers } from "./texts.ts"
 
 /**
  * One long session in which an agent consults fifty pages of documents: they are in the prompt stack, or the agent reads their files by
- * tool whenever the page that it needs is not in its context. The agent and the provider's cache are simulated.
+ * tool whenever the page it needs is not in its context. The agent and the provider's cache are simulated.
  */
 export type StackSession = {
   readonly format: Format
   readonly door: "library" | "gateway"
   readonly documents: "stack" | "tools"
-  /** Steps of work; reading documents takes requests beside them. */
+  /** Steps of work; reading documents takes further requests. */
   readonly steps: number
   readonly requests: number
   readonly compactions: number
-  /** Requests that the gateway sent on before its session looked at them. */
+  /** Requests that the gateway forwarded before its session processed them. */
   readonly atOnce: number
   readonly refused: number
-  /** Different system parts among all requests, cache markers aside: 1 where the stack never changed. */
+  /** Number of different system parts among all requests, ignoring cache markers: 1 if the stack never changed. */
   readonly systemParts: number
-  /** Requests in which every text of the stack stands, byte for byte. */
+  /** Requests that contain every text of the stack, byte for byte. */
   readonly withStack: number
-  /** Of the tokens of system and tools, over all requests. */
+  /** Share of the tokens of system and tools read from the cache, over all requests. */
   readonly stackReadShare: number
   readonly charged: Charged
 }
@@ -50,7 +50,7 @@ const fill = (random: Random, kind: string, units: number): string => {
   return text
 }
 
-/** What an agent looks for on a page. */
+/** Returns what an agent looks for on a page. */
 const clause = (page: number): string => `Clause C-${page} holds in every case.`
 
 const pathOf = (document: number): string => `spec/part-${document}.md`
@@ -71,7 +71,7 @@ const instructions: StackDefinition = [
   { layer: "task", name: "task", source: "Bring the code in line with the specification, part by part." },
 ]
 
-/** The same instructions, with the documents beside them or without. */
+/** The same instructions, with or without the documents. */
 const stacks: Readonly<Record<StackSession["documents"], StackOptions>> = {
   tools: { sections: instructions },
   stack: {
@@ -99,7 +99,7 @@ const answersEvery = 10
 
 type Progress = { step: number }
 
-/** Each step needs one page. Where that is not in sight, the file that has it is read first. */
+/** Each step needs one page. If it is not in the context, the file that has it is read first. */
 const scriptOf =
   (progress: Progress, steps: number): Script =>
   ({ index, body }) => {
@@ -121,7 +121,7 @@ const maxRequests = 400
 type Counts = Pick<StackSession, "compactions" | "atOnce">
 type Run = { readonly model: ModelServer; readonly progress: Progress; readonly steps: number; readonly format: Format }
 
-/** An agent that sends its whole history, through a gateway that puts the stack in. */
+/** Runs an agent that sends its whole history, through a gateway that inserts the stack. */
 async function throughGateway({ model, progress, steps, format }: Run, stack: StackOptions): Promise<Counts> {
   const gateway = await startTestGateway(model.url, {
     windowTokens,
@@ -147,7 +147,7 @@ async function throughGateway({ model, progress, steps, format }: Run, stack: St
   }
 }
 
-/** An agent on the library: `turn()` over a session that has the stack. */
+/** Runs an agent on the library: `turn()` over a session that has the stack. */
 async function throughLibrary({ model, progress, steps, format }: Run, stack: StackOptions): Promise<Counts> {
   const holdfast = createHoldfast({ store: "memory", windowTokens, stack })
   const session = holdfast.session("stack")
@@ -177,7 +177,7 @@ async function throughLibrary({ model, progress, steps, format }: Run, stack: St
 
 const withoutMarkers = (text: string): string => text.replace(/,"cache_control":\{[^}]*\}/g, "")
 
-/** The system part of a body as it stands on the wire. */
+/** Returns the system part of a body in its wire form. */
 function systemPart(format: Format, body: string): string {
   const { layout, messages, wire } = decodeRequest(format, body)
   if (layout.system !== undefined) return withoutMarkers(wire.slice(layout.system.start, layout.system.end))

@@ -1,15 +1,15 @@
 import { Session } from "node:inspector/promises"
 import { setTimeout as sleep } from "node:timers/promises"
 
-/** Our gateway, and its longest piece of work by request: arguments as of gateway-ours-child. */
-export type Stalled = {
-  /** The longest piece of work by the processor time of its thread: what others on the machine do does not count. */
+/** Our gateway, which reports its longest piece of work on request; same arguments as gateway-ours-child. */
+export type StallReport = {
+  /** Longest piece of work by the CPU time of its thread, which other processes do not affect. */
   readonly longestMs: number
-  /** The longest that the event loop was away, by the clock. */
+  /** Longest time that the event loop was blocked, by the wall clock. */
   readonly awayMs: number
-  /** Pieces of more than 50 ms, the longest first, each with the functions in which most of it was spent, from the outermost on. */
+  /** Pieces of more than 50 ms, the longest first, each with the functions that took most of it, outermost first. */
   readonly pieces: readonly { readonly ms: number; readonly steps: readonly string[] }[]
-  /** Of the processor, by all threads. */
+  /** CPU time of all threads. */
   readonly cpuMs: number
   readonly rssMb: number
 }
@@ -18,17 +18,17 @@ const nowUs = (): number => Number(process.hrtime.bigint() / 1000n)
 
 type Piece = { readonly workUs: number; readonly startUs: number; readonly endUs: number }
 
-/** Shorter pieces are not told, unless there is none longer. */
-const toldUs = 50_000
-const maxTold = 5
+/** Shorter pieces are not reported, unless there is none longer. */
+const reportedUs = 50_000
+const maxReported = 5
 
 let pieces: readonly Piece[] = []
 
-/** Keep the longest pieces, the longest first. */
+/** Keeps the longest pieces, the longest first. */
 function note(piece: Piece): void {
   const shortest = pieces.at(-1)
-  if (shortest !== undefined && piece.workUs < toldUs && piece.workUs <= (pieces[0]?.workUs ?? 0)) return
-  pieces = [...pieces, piece].sort((one, other) => other.workUs - one.workUs).slice(0, maxTold)
+  if (shortest !== undefined && piece.workUs < reportedUs && piece.workUs <= (pieces[0]?.workUs ?? 0)) return
+  pieces = [...pieces, piece].sort((one, other) => other.workUs - one.workUs).slice(0, maxReported)
 }
 
 let awayUs = 0
@@ -48,7 +48,7 @@ setInterval(() => {
   mostRss = Math.max(mostRss, process.memoryUsage().rss)
 }, 50).unref()
 
-/** Wait until nothing is worked on any more. */
+/** Waits until the process is idle. */
 async function quiet(): Promise<void> {
   for (let idle = 0; idle < 3; ) {
     const before = process.cpuUsage()
@@ -66,12 +66,12 @@ await inspector.post("Profiler.setSamplingInterval", { interval: 1000 })
 type Profile = Awaited<ReturnType<typeof stopProfile>>
 const stopProfile = async () => (await inspector.post("Profiler.stop")).profile
 
-/** Frames that say nothing about who did the work. */
-const frameless = /^\((?:root|program|idle)\)$|^$|^process|^node:|^run(?:Steps|InSteps)|^next$/
+/** Matches frames that do not tell which code did the work. */
+const anonymousFrame = /^\((?:root|program|idle)\)$|^$|^process|^node:|^run(?:Steps|InSteps)|^next$/
 
 /**
- * Who did a piece of work: from the root down, as long as one function accounts for more than half of what is left of it. The last one is
- * the step to cut.
+ * Returns the functions that did a piece of work: from the root down, as long as one function accounts for more than half of what remains.
+ * The last one is the step to split.
  */
 function stepsOf({ nodes, samples = [], timeDeltas = [], startTime }: Profile, piece: Piece): readonly string[] {
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)))
@@ -95,7 +95,7 @@ function stepsOf({ nodes, samples = [], timeDeltas = [], startTime }: Profile, p
     if (next === undefined || (times.get(next) ?? 0) * 2 < own || own === 0) break
     at = nodes.find(({ id }) => id === next)
     const name = names.get(next) ?? ""
-    if (!frameless.test(name) && path.at(-1) !== name) path.push(name)
+    if (!anonymousFrame.test(name) && path.at(-1) !== name) path.push(name)
   }
   return path
 }
@@ -119,11 +119,11 @@ process.on("message", async ({ begin }: { readonly begin: boolean }) => {
   const longestAwayUs = awayUs
   const { user, system } = process.cpuUsage(begun)
   const profile = await stopProfile()
-  const told: Stalled = {
+  const told: StallReport = {
     longestMs: (found[0]?.workUs ?? 0) / 1000,
     awayMs: longestAwayUs / 1000,
     pieces: found
-      .filter(({ workUs }, n) => n === 0 || workUs > toldUs)
+      .filter(({ workUs }, n) => n === 0 || workUs > reportedUs)
       .map((piece) => ({ ms: piece.workUs / 1000, steps: stepsOf(profile, piece) })),
     cpuMs: (user + system) / 1000,
     rssMb: mostRss / 1e6,

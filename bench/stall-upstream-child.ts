@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { tellUrl } from "./gateway-child.ts"
 
-/** A model's API for the stall bench: what it streams stands in the header `x-bench-answer`, as `FORMAT KIND COUNT CHUNKS`. */
+/** A model API for the stall bench: the header `x-bench-answer` says what it streams, as `FORMAT KIND COUNT CHUNKS`. */
 
 type Format = "chat" | "anthropic" | "responses" | "gemini"
 type Script = { readonly head: string; readonly delta: string; readonly tail: string }
@@ -41,7 +41,7 @@ const texts: Readonly<Record<Format, Script>> = {
   gemini: { head: "", delta: gemini({ text: "a" }), tail: gemini({ text: "." }, { finishReason: "STOP" }) },
 }
 
-/** As the texts, but full of what may begin a call: code in fences, and elements of HTML. */
+/** Like `texts`, but full of what may begin a call: code in fences, and elements of HTML. */
 const written = '```html\n<div class="a">if (a < b) {}</div>\n```\n'
 const codes: Readonly<Record<Format, Script>> = {
   chat: { ...texts.chat, delta: chat({ content: written }) },
@@ -56,7 +56,7 @@ const codes: Readonly<Record<Format, Script>> = {
   gemini: { ...texts.gemini, delta: gemini({ text: written }) },
 }
 
-/** A hundred characters of the text that a call writes to a file, as they stand in its arguments. */
+/** A hundred characters of the text that a call writes to a file, as they are escaped in its arguments. */
 const argument = JSON.stringify(
   '  const value = await read("src/file.ts", { from: 12, to: "ann@acme.example" }) // then /etc/x it\n',
 ).slice(1, -1)
@@ -98,7 +98,7 @@ const calls: Readonly<Record<Format, Script>> = {
   },
 }
 
-/** The bytes of an answer in chunks of about this size; events are repeated, so a chunk of many is made once. */
+/** Yields the bytes of an answer in chunks of about this size; a chunk of repeated events is built once. */
 function* chunksOf({ head, delta, tail }: Script, count: number, eventsInChunk: number): Generator<Buffer> {
   yield Buffer.from(head)
   const many = Buffer.from(delta.repeat(eventsInChunk))
@@ -106,8 +106,8 @@ function* chunksOf({ head, delta, tail }: Script, count: number, eventsInChunk: 
   yield Buffer.from(tail)
 }
 
-/** Every byte as a chunk of its own in the encoding of the transfer, written together. */
-function dripped(bytes: Buffer): Buffer {
+/** Encodes every byte as its own chunk of the transfer encoding, written together. */
+function chunkedByByte(bytes: Buffer): Buffer {
   const framed = Buffer.alloc(bytes.length * 6)
   for (let n = 0; n < bytes.length; n++) {
     framed.write("1\r\n", n * 6, "latin1")
@@ -125,7 +125,7 @@ async function stream(response: ServerResponse, asked: string): Promise<void> {
   const eventsInChunk = way === "single" ? 1 : way === "bytes" ? 100 : 1000
   if (way === "bytes") response.flushHeaders()
   for (const bytes of chunksOf(script, Number(count), eventsInChunk)) {
-    const isTaken = way === "bytes" ? (socket?.write(dripped(bytes)) ?? false) : response.write(bytes)
+    const isTaken = way === "bytes" ? (socket?.write(chunkedByByte(bytes)) ?? false) : response.write(bytes)
     if (isTaken) continue
     const { promise, resolve } = Promise.withResolvers<void>()
     response.once("drain", resolve)

@@ -3,13 +3,13 @@ import { request } from "node:http"
 import { loadavg, tmpdir } from "node:os"
 import { join } from "node:path"
 import { conditionsNow } from "./conditions.ts"
-import { askChild, profiling, type Served, startChild } from "./gateway-servers.ts"
-import type { Stalled } from "./stall-gateway-child.ts"
+import { askChild, type BenchProcess, profiling, startChild } from "./gateway-servers.ts"
+import type { StallReport } from "./stall-gateway-child.ts"
 import { createRandom, type Random, writers } from "./texts.ts"
 
 /**
- * The longest single piece of work that a gateway does on its serving thread for the largest requests and responses, and who does it: nobody
- * else is served meanwhile.
+ * The longest single piece of work that a gateway does on its serving thread for the largest requests and responses, and which functions do
+ * it: no other request is served meanwhile.
  */
 export type Options = { readonly quick?: boolean }
 
@@ -25,20 +25,20 @@ const formats = ["chat", "anthropic", "responses", "gemini"] as const
 type Scenario = {
   readonly name: string
   readonly format: Format
-  /** The body of a conversation that no run had before. */
+  /** Returns the body of a conversation that no run had before. */
   readonly body: (run: number) => Buffer
   readonly answer?: string
-  /** Of the model; without it, that of the model's table. */
+  /** Window of the model; by default, that of the model table. */
   readonly windowTokens?: number
 }
-type Measured = Stalled & { readonly status: number | string; readonly ms: number }
+type Measured = StallReport & { readonly status: number | string; readonly ms: number }
 type Row = { readonly name: string; readonly best: Measured; readonly runs: number }
 export type Report = {
   readonly conditions: Readonly<Record<string, string | number>>
   readonly rows: readonly Row[]
 }
 
-/** So many characters of what a writer writes, repeated page by page. */
+/** Returns `units` characters from a writer, repeated page by page. */
 function pages(units: number, seed: number, write: (random: Random) => string): string {
   const random = createRandom(seed)
   let page = ""
@@ -48,7 +48,7 @@ function pages(units: number, seed: number, write: (random: Random) => string): 
 
 const writer = (name: string): ((random: Random) => string) => writers[name] ?? (() => ".")
 
-/** Texts of a size in bytes, each hard in another way. */
+/** Texts of a size in bytes, each hard in a different way. */
 const texts: Readonly<Record<string, (bytes: number) => string>> = {
   "one letter": (bytes) => "a".repeat(bytes),
   prose: (bytes) => pages(bytes, 7, writer("english")),
@@ -57,7 +57,7 @@ const texts: Readonly<Record<string, (bytes: number) => string>> = {
   "one line": (bytes) => pages(bytes, 10, (random) => writer("code")(random).replace(/\s+/g, "")),
 }
 
-/** Words in base 36, none like another: no count of one is known from the other. */
+/** Returns words in base 36, all different, so that no token count can come from a cache. */
 function differentWords(units: number, seed: number): string {
   const words: string[] = []
   for (let n = seed * 1e6, length = 0; length < units; n++) {
@@ -74,7 +74,7 @@ const said = (content: string, run: number) => ({
 })
 const asBody = (value: object): Buffer => Buffer.from(JSON.stringify(value))
 
-/** A conversation of tool rounds: each reads a file of some pages, and the user asks for the next one. */
+/** Returns a conversation of tool rounds: each reads a file of some pages, and the user asks for the next one. */
 function history(bytes: number, run: number): object {
   const random = createRandom(run)
   const rounds = Math.ceil(bytes / 40_000)
@@ -112,7 +112,7 @@ const small: Readonly<Record<Format, object>> = {
   gemini: { contents: [{ role: "user", parts: [{ text: "Write it down." }] }] },
 }
 
-/** Scenarios whose requests have to be compacted have a gateway with a smaller window. */
+/** Scenarios whose requests have to be compacted use a gateway with a smaller window. */
 const smallWindow = 100_000
 
 function scenariosOf(quick: boolean): readonly Scenario[] {
@@ -176,18 +176,18 @@ function send(url: string, { format, answer }: Pick<Scenario, "format" | "answer
 
 let runs = 0
 
-async function measure(server: Served, scenario: Scenario): Promise<Measured> {
+async function measure(server: BenchProcess, scenario: Scenario): Promise<Measured> {
   const body = scenario.body(++runs)
   await askChild<object>(server, { begin: true })
   const sent = await send(server.url, scenario, body)
-  const stalled = await askChild<Stalled>(server, { begin: false })
+  const stalled = await askChild<StallReport>(server, { begin: false })
   return { ...sent, ...stalled }
 }
 
-/** A first run that is already this short needs no second one. */
+/** A first run this short is not repeated. */
 const shortMs = 90
 
-async function best(server: Served, scenario: Scenario, repeats: number): Promise<Row> {
+async function best(server: BenchProcess, scenario: Scenario, repeats: number): Promise<Row> {
   let found = await measure(server, scenario)
   let count = 1
   for (; count < repeats && found.longestMs > shortMs; count++) {
@@ -197,7 +197,11 @@ async function best(server: Served, scenario: Scenario, repeats: number): Promis
   return { name: scenario.name, best: found, runs: count }
 }
 
-async function startGateway(upstream: Served, folder: string, windowTokens: number | undefined): Promise<Served> {
+async function startGateway(
+  upstream: BenchProcess,
+  folder: string,
+  windowTokens: number | undefined,
+): Promise<BenchProcess> {
   const store = join(folder, `${windowTokens ?? "any"}.db`)
   const args = [upstream.url, store, String(windowTokens ?? "-"), "guard"]
   const server = await startChild("stall-gateway-child", args, profiling)
@@ -217,7 +221,7 @@ export async function run({ quick = false }: Options = {}): Promise<Report> {
   const onlyAt = process.argv.indexOf("--only")
   const only = onlyAt < 0 ? "" : (process.argv[onlyAt + 1] ?? "")
   const loadBefore = loadavg()[0] ?? 0
-  const servers = new Map<number | undefined, Served>()
+  const servers = new Map<number | undefined, BenchProcess>()
   const rows: Row[] = []
   try {
     for (const scenario of scenariosOf(quick)) {
@@ -237,7 +241,7 @@ export async function run({ quick = false }: Options = {}): Promise<Report> {
   }
 }
 
-/** Of the functions that did a piece of work, so many of the innermost are shown. */
+/** Number of innermost functions shown for a piece of work. */
 const shownSteps = 6
 
 const rounded = (value: number, width: number): string => value.toFixed(0).padStart(width)

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 
-/** Texts to count: made, not found, so that every machine measures the same; and real ones where a corpus is at hand. */
+/** Texts to count: generated, so that every machine measures the same, and real ones if a corpus is available. */
 
-/** The same numbers for the same seed, on every machine. */
+/** Returns a random generator that gives the same numbers for the same seed on every machine. */
 export function createRandom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -29,7 +29,7 @@ const hanWords = han.flatMap((first, index) => [first + (han[(index * 7 + 3) % h
 
 export const pick = (random: Random, from: readonly string[]): string => from[random(from.length)] ?? ""
 
-/** Words and names recur in real sessions; so they are made once, and then picked. */
+/** Words and names recur in real sessions, so they are made once and then picked. */
 const makeList = (length: number, seed: number, make: (random: Random) => string): readonly string[] => {
   const random = createRandom(seed)
   return Array.from({ length }, () => make(random))
@@ -58,11 +58,11 @@ export const writers: Readonly<Record<string, (random: Random) => string>> = {
     `${Array.from({ length: 3 + random(6) }, () => pick(random, hanWords)).join("")}${pick(random, ["，", "。", "。\n", "、", "！"])}`,
 }
 
-/** What the messages of an agent's session are made of, roughly. */
+/** Approximate mixture of the messages of an agent's session. */
 const mixture: readonly string[] =
   "english,english,english,code,code,code,code,logs,logs,logs,json,json,json,chinese".split(",")
 
-/** Messages of about 4 KB, of one kind or of the mixture. */
+/** Returns messages of about 4 KB, of one kind or of the mixture. */
 export function messagesOf(kind: string, bytes: number, seed: number): readonly string[] {
   const random = createRandom(seed)
   const messages: string[] = []

@@ -9,8 +9,8 @@ import { conditionsNow } from "./conditions.ts"
 import { corpusOf, hardInputs, messagesOf, writers } from "./texts.ts"
 
 /**
- * Our token counter beside what a user could install instead: speed on first and second sight, load, memory, inputs that
- * freeze a naive counter, and what one more turn costs at any length of history. Each measurement is a fresh process.
+ * Our token counter compared with what a user could install instead: speed on new and on known texts, load time, memory, inputs that freeze
+ * a naive counter, and what one more turn costs at any length of history. Each measurement is a fresh process.
  */
 export type Options = { readonly corpus?: string; readonly repeats?: number; readonly quick?: boolean }
 
@@ -72,7 +72,7 @@ function timed(count: Count, texts: readonly string[]): { readonly ms: number; r
   return { ms: performance.now() - start, tokens }
 }
 
-/** The words of a text in texts that were never seen: what a warm process meets most. */
+/** Returns the same words in texts that were never counted, which is what a warm process mostly gets. */
 const shuffled = (texts: readonly string[]): readonly string[] =>
   texts.map((text) => `${text.slice(2048)}\n${text.slice(0, 2048)}`)
 
@@ -95,7 +95,7 @@ async function measureLoad(library: string, bundle: string, texts: readonly stri
   return { loadMs, rssMb, coldMs: cold.ms, coldTokens: cold.tokens }
 }
 
-/** A history of `size` tokens, then turns of about 1,400 tokens, each counted and added. */
+/** Measures a history of `size` tokens, then turns of about 1,400 tokens, each counted and added. */
 function measureTurn({ createMeter, createTally, extendTally }: Holdfast, size: number): Turn {
   const [id, call] = [messageId("m"), callId("c")]
   const user = (text: string): Message => ({ id, role: "user", parts: [{ type: "text", text }] })
@@ -149,7 +149,7 @@ async function child(job: string, library: string, bundle: string, argument: str
 
 // The parent: runs the children, takes medians, prints.
 
-/** What the child found, or nothing if it took too long. */
+/** Returns what the child measured, or undefined if it took too long. */
 function runChild<Result>(job: string, library: string, bundle: string, argument = ""): Promise<Result | undefined> {
   return new Promise((resolve) => {
     const started = spawn(process.execPath, [self, "--child", job, library, bundle, argument], {
@@ -170,7 +170,7 @@ function runChild<Result>(job: string, library: string, bundle: string, argument
 const median = (values: readonly number[]): number =>
   [...values].sort((one, other) => one - other)[values.length >> 1] ?? Number.NaN
 
-/** The median of each figure over several runs; what is not a figure is the same in all of them. */
+/** Returns the median of each number over several runs; other fields are the same in all of them. */
 function medians<Item extends object>(items: readonly Item[]): Item {
   const figures = (key: string): readonly number[] =>
     items
@@ -184,7 +184,7 @@ function medians<Item extends object>(items: readonly Item[]): Item {
   return { ...first, ...Object.fromEntries(middle) }
 }
 
-/** What the user would get from the package: plain JavaScript, one file, nothing of Node in it. */
+/** Bundles what the user would get from the package: plain JavaScript, one file, without Node built-ins. */
 async function bundleTo(folder: string): Promise<string> {
   const outfile = join(folder, "holdfast-tokens.mjs")
   const contents = ["o200k", "meter", "tally"].map((file) => `export * from "./${file}.ts"`).join("\n")

@@ -3,18 +3,18 @@ import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import type { ChatMessage, ToolCall } from "./chat.ts"
 
-type Read = {
+type RecordedMessage = {
   readonly role: string
   readonly content?: string | null | readonly { readonly text?: string }[]
   readonly tool_calls?: readonly ToolCall[] | null
   readonly tool_call_id?: string
 }
 
-const textOf = (content: Read["content"]): string =>
+const textOf = (content: RecordedMessage["content"]): string =>
   typeof content === "string" ? content : (content ?? []).map(({ text = "" }) => text).join("\n")
 
-/** Text alone, so that every peer is given the same. */
-function plain({ role, content, tool_calls, tool_call_id }: Read): ChatMessage {
+/** Keeps text only, so that every peer gets the same. */
+function plain({ role, content, tool_calls, tool_call_id }: RecordedMessage): ChatMessage {
   const text = textOf(content)
   if (role === "tool") return { role, content: text, tool_call_id: tool_call_id ?? "" }
   if (role === "assistant") {
@@ -23,10 +23,10 @@ function plain({ role, content, tool_calls, tool_call_id }: Read): ChatMessage {
   return { role: role === "user" ? "user" : "system", content: text }
 }
 
-/** Messages of a real trace, text alone. */
-export const plainMessages = (messages: readonly Read[]): readonly ChatMessage[] => messages.map(plain)
+/** Returns the messages of a real trace, text only. */
+export const plainMessages = (messages: readonly RecordedMessage[]): readonly ChatMessage[] => messages.map(plain)
 
-/** The longest of the real traces in a folder of JSON lines `{ messages }`. */
+/** Returns the longest of the real traces in a folder of JSON lines `{ messages }`. */
 export function longestTrace(folder: string): readonly ChatMessage[] {
   const lines = readdirSync(folder)
     .filter((file) => file.endsWith(".jsonl.gz"))
@@ -36,6 +36,6 @@ export function longestTrace(folder: string): readonly ChatMessage[] {
         .split("\n"),
     )
   const longest = lines.reduce((one, other) => (other.length > one.length ? other : one), '{"messages":[]}')
-  const { messages }: { readonly messages: readonly Read[] } = JSON.parse(longest)
+  const { messages }: { readonly messages: readonly RecordedMessage[] } = JSON.parse(longest)
   return messages.map(plain)
 }

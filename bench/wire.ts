@@ -4,8 +4,8 @@ import { encodeRequest } from "../src/wire/encode.ts"
 import { conditionsNow } from "./conditions.ts"
 
 /**
- * Reading and writing a request beside a bare JSON.parse and JSON.stringify of the same text, in one run: unchanged, with one
- * message changed, and read on from the request before, as a gateway sees the growing history of one conversation.
+ * Reading and writing a request compared with a bare JSON.parse and JSON.stringify of the same text, in one run: unchanged, with one
+ * message changed, and continued from the previous request, as a gateway sees the growing history of a conversation.
  */
 export type Options = { readonly quick?: boolean }
 
@@ -27,7 +27,7 @@ const words =
     " ",
   )
 
-/** A text of about that many characters: prose, code and log lines, with the escapes that real tool output is full of. */
+/** Returns a text of about that many characters: prose, code and log lines, with the escapes that real tool output is full of. */
 function filler(length: number, seed: number): string {
   const lines: string[] = []
   for (let size = 0, n = seed; size < length; n++) {
@@ -44,7 +44,7 @@ function filler(length: number, seed: number): string {
   return lines.join("\n")
 }
 
-/** Tool rounds as a coding agent has them: a call, a result of four kilobytes, and a word on it. */
+/** Returns a request with tool rounds as a coding agent has them: a call, a result of four kilobytes, and a short remark on it. */
 function requestText(format: "anthropic-messages" | "openai-chat", rounds: number): string {
   const tools = Array.from({ length: 12 }, (_, n) => ({
     name: `tool_${n}`,
@@ -93,7 +93,7 @@ function requestText(format: "anthropic-messages" | "openai-chat", rounds: numbe
   })
 }
 
-/** The median of many runs, after a warm-up; a fresh copy of the text each time, as each request brings one. */
+/** Median of many runs after a warm-up; each run gets a fresh copy of the text, as each request does. */
 function medianMs(text: string, runs: number, work: (text: string) => unknown): number {
   const times: number[] = []
   for (let n = 0; n < runs + 5; n++) {

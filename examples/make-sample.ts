@@ -12,7 +12,7 @@ const user = (...words: readonly string[]): void => void messages.push({ role: "
 const assistant = (words: string): void => void messages.push({ role: "assistant", content: [text(words)] })
 
 let calls = 0
-/** The assistant says something, calls a tool and gets its answer. */
+/** The assistant says something, calls a tool and gets its result. */
 function round(words: string, name: string, input: Block, output: string, failed = false): void {
   const id = `toolu_${String(++calls).padStart(3, "0")}`
   messages.push({ role: "assistant", content: [text(words), { type: "tool_use", id, name, input }] })

@@ -4,7 +4,7 @@ import { createHoldfast } from "holdfast"
 
 type Message = { readonly role: string; readonly content: string; readonly [field: string]: unknown }
 
-/** A made-up agent reads forty invoices, so the rule of the first message is soon far behind. */
+/** Returns the messages in which a made-up agent reads one invoice; after forty of them the rule of the first message is far back. */
 function readInvoice(number: string, n: number): readonly Message[] {
   const id = `call_${n}`
   const call = { id, type: "function", function: { name: "read_invoice", arguments: JSON.stringify({ number }) } }
@@ -32,7 +32,7 @@ const { wire, receipt, trace } = await session.prepare({
   body: { model: "any-model", messages: history },
 })
 
-/** The lines that tell of the rule and the task; tool rounds are only a dot. */
+/** Prints the lines with the rule and the task; tool rounds are only a dot. */
 function print(title: string, contextTokens: number, messages: readonly Message[]): void {
   console.log(`${title}: ${Math.round(contextTokens / 1000)},000 tokens`)
   const shown = messages.map(({ role, content, tool_calls: calls }) => {

@@ -1,4 +1,4 @@
-/** The texts that the tools of the sample session answer with: a made-up booking service, the same on every run. */
+/** The tool results of the sample session: a made-up booking service, the same on every run. */
 
 const numbered = (lines: readonly string[]): string =>
   lines.map((line, n) => `${String(n + 1).padStart(5)}\t${line}`).join("\n")
@@ -15,11 +15,11 @@ const checks: readonly string[] = [
   "was changed by someone else",
 ]
 
-/** A source file as `read_file` shows it. */
+/** Returns a source file as `read_file` shows it. */
 export const sourceFile = (noun: string, verbs: readonly string[], body?: readonly string[]): string =>
   numbered(sourceLines(noun, verbs, body))
 
-/** `verbs` done to a `noun`, with `body` in place of the first one's. */
+/** Returns functions that apply `verbs` to a `noun`; `body` replaces the body of the first. */
 export function sourceLines(noun: string, verbs: readonly string[], body?: readonly string[]): readonly string[] {
   const type = camel("", noun)
   return [
@@ -60,7 +60,7 @@ function operation(noun: string, type: string, verb: string, n: number): readonl
   ]
 }
 
-/** Where the booking service touches seats. */
+/** Places where the booking service uses seats. */
 const callers: readonly (readonly [path: string, line: number])[] = [
   ["src/booking/hold.ts", 12],
   ["src/booking/seat-map.ts", 61],
@@ -75,7 +75,7 @@ const callers: readonly (readonly [path: string, line: number])[] = [
   ["src/partner/import.ts", 205],
 ]
 
-/** What a search for a function answers: file, line, text. */
+/** Returns the result of a search for a function: file, line, text. */
 export const searchHits = (name: string): string =>
   callers
     .flatMap(([path, line]) => [
@@ -94,7 +94,7 @@ const situations = [
   "asks the waitlist when a seat becomes free",
 ]
 
-/** A test run: `failures` are the names and messages of what failed. */
+/** Returns the output of a test run: `failures` are the names and messages of what failed. */
 export function testRun(
   suites: readonly string[],
   failures: readonly (readonly [name: string, message: string])[],
@@ -120,7 +120,7 @@ export function testRun(
   ].join("\n")
 }
 
-/** Lines of the service's log; every seventh tells of a seat that was sold twice. */
+/** Returns lines of the service's log; every seventh reports a seat that was sold twice. */
 export const serviceLog = (lines: number): string =>
   Array.from({ length: lines }, (_, n) => {
     const at = `2026-07-03T07:0${n % 10}:${String((n * 17) % 60).padStart(2, "0")}.${100 + ((n * 53) % 900)}Z`

@@ -15,7 +15,7 @@ const help = `Asks a model about a folder. The model lists and reads files until
   --folder DIR      what to read; docs/decisions unless given
   --budget TOKENS   how large a request may be; 8000 unless given`
 
-/** Two tools that read below one folder and nowhere else. */
+/** Two tools that read only below one folder. */
 function readingTools(folder: string): readonly TurnTool[] {
   const inside = (path: string): string => {
     const full = resolve(folder, path)
@@ -45,7 +45,7 @@ function readingTools(folder: string): readonly TurnTool[] {
 
 const brief = (value: unknown): string => (JSON.stringify(value) ?? "").slice(0, 100)
 
-/** What happens, for someone who watches. */
+/** Prints the events of the turn. */
 function show(event: TurnEvent): void {
   if (event.type === "text-delta") process.stdout.write(event.text)
   if (event.type === "tool-call-complete") console.log(`\n→ ${event.tool} ${brief(event.input)}`)

@@ -5,14 +5,14 @@ import { join, resolve } from "node:path"
 import { root } from "./source-hash.ts"
 
 /**
- * The figures of two commits side by side: `npm run bench:compare -- A B [benches and options of npm run bench]`. A and B are commits, or files
- * that `npm run bench -- … --json` wrote. Each commit is checked out into a folder of its own, with the packages of this checkout, and
+ * Compares the figures of two commits: `npm run bench:compare -- A B [benches and options of npm run bench]`. A and B are commits, or files
+ * that `npm run bench -- … --json` wrote. Each commit is checked out into its own folder, with the packages of this checkout, and they are
  * measured one after the other, so that both have the same machine. Only figures that differ are printed.
  */
 
 const usual = ["retention", "rounds", "injection", "rules", "cache", "gateway", "--quick"]
 
-/** Shares and sizes are exact on a fixed corpus; times are not, and so much of them is noise. */
+/** Shares and sizes are exact on a fixed corpus; times are not, and this share of them is noise. */
 const noise = 0.05
 
 const run = (command: string, args: readonly string[], cwd: string): string => {
@@ -26,7 +26,7 @@ const run = (command: string, args: readonly string[], cwd: string): string => {
   return stdout
 }
 
-/** What the benches print as JSON at a commit. */
+/** Returns what the benches print as JSON at a commit. */
 function measure(commit: string, args: readonly string[]): unknown {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-"))
   run("git", ["worktree", "add", "--quiet", "--detach", "--force", folder, commit], root)
@@ -46,7 +46,7 @@ function measure(commit: string, args: readonly string[]): unknown {
 const figuresOf = (given: string, args: readonly string[]): unknown =>
   existsSync(given) ? JSON.parse(readFileSync(given, "utf8")) : measure(given, args)
 
-/** Every number of a report by its path; an element of a list goes by its name where it has one. */
+/** Returns every number of a report by its path; an element of a list is identified by its name if it has one. */
 function numbersIn(value: unknown, path: string): readonly (readonly [path: string, figure: number])[] {
   if (typeof value === "number") return [[path, value]]
   if (typeof value !== "object" || value === null) return []
@@ -64,7 +64,7 @@ if (first === "" || second === "") {
   process.stdout.write("npm run bench:compare -- A B [benches] [options]: A and B are commits, or files of figures\n")
   process.exit(2)
 }
-// A corpus is named from here.
+// A corpus path is relative to this folder.
 const args = (asked.length === 0 ? usual : asked).map((word, n, all) =>
   all[n - 1] === "--corpus" ? resolve(word) : word,
 )

@@ -8,9 +8,9 @@ import { lazyPatterns } from "./lazy-patterns.ts"
 import { hashFile, isBuilt, root, sourceHash } from "./source-hash.ts"
 
 /**
- * `npm run build`: one bundle for each door of package.json and for the command line, the code that they share in chunks, and a
- * declaration for each door. With `--if-changed` only if the sources are others than those of the last build.
- * See docs/decisions/2026-11-16-doors-and-bundles.md.
+ * `npm run build`: one bundle for each door of package.json and for the command line, their shared code in chunks, and a declaration file
+ * for each door. With `--if-changed`, only if the sources have changed since the last build. See
+ * docs/decisions/2026-11-16-doors-and-bundles.md.
  */
 
 type Door = { readonly types: string; readonly browser?: string; readonly default: string }
@@ -22,43 +22,43 @@ type Manifest = {
 const { exports, bin }: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 const doors = Object.values(exports).filter((door) => typeof door === "object")
 const programs = [...doors.flatMap((door) => [door.browser ?? [], door.default].flat()), ...Object.values(bin)]
-/** `./dist/wire/index.js` is made of `src/wire/index.ts`. */
+/** `./dist/wire/index.js` is built from `src/wire/index.ts`. */
 const nameOf = (path: string): string => path.replace(/^(?:\.\/)?dist\//, "").replace(/(\.d\.ts|\.js)$/, "")
 const sourceOf = (name: string): string => join(root, "src", `${name}.ts`)
 
 /** Rooms of which one part runs in a browser and another does not: each part is a chunk. */
 const mixedRooms: readonly string[] = ["model", "store", "guard", "session", "adapter"]
-/** Folders with a chunk of their own, so that a door does not open the rest of their room. */
-const apart: Readonly<Record<string, string>> = {
+/** Folders with a chunk of their own, so that a door does not load the rest of their room. */
+const folderChunks: Readonly<Record<string, string>> = {
   "compact/plan": "plan",
   "compact/stack": "prompt",
   "guard/operator": "operator",
   "guard/self": "self-protection",
   "guard/from-rules": "from-rules",
 }
-/** The ground floor is small, and nearly every door stands on it. */
-const ground: readonly string[] = ["message", "language"]
+/** The lowest rooms are small, and nearly every door needs them. */
+const baseRooms: readonly string[] = ["message", "language"]
 
 type Reached = { readonly inBrowser: ReadonlySet<string>; readonly byConfig: ReadonlySet<string> }
 
 /**
- * The chunk of a source file: its room. Imports go down the floors and folders are in no circle, so chunks are in none. The parts of
- * `cli` are left to the bundler: they are loaded command by command.
+ * Returns the chunk of a source file: its room. Imports go down the floors and folders form no circle, so chunks form none either. The
+ * parts of `cli` are left to the bundler: they are loaded command by command.
  */
 function chunkOf(path: string, { inBrowser, byConfig }: Reached): string | null {
   const [room = "", folder = ""] = path.split("/")
   if (room === "cli" || !path.includes("/")) return null
-  // A configuration file imports `holdfast/config` for one function: it should open next to nothing.
+  // A configuration file imports `holdfast/config` for one function: it should load next to nothing.
   if (byConfig.has(path)) return "settings"
-  if (ground.includes(room)) return "message"
-  const own = apart[`${room}/${folder}`]
+  if (baseRooms.includes(room)) return "message"
+  const own = folderChunks[`${room}/${folder}`]
   if (own !== undefined) return own
   return mixedRooms.includes(room) && !inBrowser.has(path) ? `${room}-node` : room
 }
 
 type ModuleGraph = { readonly getModuleInfo: (id: string) => { readonly importedIds: readonly string[] } | null }
 
-/** All source files that one imports, itself included, by their path below `src`. */
+/** Returns all source files that one imports, itself included, by their path below `src`. */
 function reachedFrom(graph: ModuleGraph, name: string): ReadonlySet<string> {
   const found = new Set<string>()
   const waiting = [sourceOf(name)]
@@ -77,7 +77,7 @@ async function bundle(outDir: string): Promise<void> {
     cwd: root,
     input: Object.fromEntries(programs.map((path) => [nameOf(path), sourceOf(nameOf(path))])),
     platform: "node",
-    // Every package stays a package: it is installed beside this one, or is optional and loaded at first use.
+    // Every package stays external: it is installed beside this one, or is optional and loaded at first use.
     external: (id) => !id.startsWith(".") && !id.startsWith(root),
     preserveEntrySignatures: "allow-extension",
     transform: { target: "es2024" },
@@ -89,7 +89,7 @@ async function bundle(outDir: string): Promise<void> {
     dir: outDir,
     format: "esm",
     sourcemap: true,
-    // The source maps have the comments, and the types those for users.
+    // The source maps have the comments, and the declarations those for users.
     comments: { jsdoc: false },
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
@@ -109,7 +109,7 @@ async function bundle(outDir: string): Promise<void> {
   await build.close()
 }
 
-/** A source map holds its sources, so that a debugger shows them; a megabyte of generated numbers helps nobody. */
+/** Removes generated tables from the source maps: maps contain sources for debuggers, which need no megabyte of numbers. */
 function trimMaps(outDir: string): void {
   for (const path of readdirSync(outDir, { recursive: true, encoding: "utf8" })) {
     if (!path.endsWith(".js.map")) continue
@@ -121,7 +121,7 @@ function trimMaps(outDir: string): void {
   }
 }
 
-/** The inspector, as static files that the gateway serves below /inspector. */
+/** Builds the inspector as static files that the gateway serves below /inspector. */
 async function packInspector(outDir: string): Promise<void> {
   await buildPages({
     root: join(root, "inspector"),
@@ -142,8 +142,8 @@ async function packInspector(outDir: string): Promise<void> {
 type SourceMap = { readonly sources: readonly string[]; readonly sourcesContent: readonly (string | null)[] }
 
 /**
- * Declarations as the compiler writes them, one for each source file; those that no door leads to are not shipped. Types are checked by
- * `npm run check` and `npm test`, which read the tests too: to check them here as well takes four times as long.
+ * Writes declarations with the compiler, one for each source file; those that no door reaches are not shipped. Types are checked by `npm
+ * run check` and `npm test`, which include the tests: checking them here as well takes four times as long.
  */
 function declare(outDir: string): void {
   const compiler = join(root, "node_modules/typescript/bin/tsc")
@@ -161,11 +161,11 @@ function declare(outDir: string): void {
     if (path.endsWith(".d.ts") && !kept.has(join(outDir, path))) rmSync(join(outDir, path))
 }
 
-// `npm ci` makes the vocabulary; a tree that was given its packages in another way has none yet.
+// `npm ci` generates the vocabulary; a checkout that got its packages in another way has none yet.
 if (!existsSync(join(root, "src/tokens/generated/o200k.ts"))) await import("./vocabulary.ts")
 if (process.argv.includes("--if-changed") && isBuilt()) process.exit(0)
 
-/** Made beside `dist` and put in its place when it is whole: programs that run from there do not find half of it. */
+/** Built beside `dist` and moved into its place when complete, so that running programs never see half of it. */
 const dist = join(root, "dist")
 const next = join(root, `dist.${process.pid}.next`)
 const last = join(root, `dist.${process.pid}.last`)

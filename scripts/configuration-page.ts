@@ -3,7 +3,7 @@ import { configSchema } from "../src/cli/config/config-schema.ts"
 import { defaultPolicy } from "../src/compact/plan/policy.ts"
 import { usualGatewayLimits, usualTimes } from "../src/gateway/settings/gateway-options.ts"
 
-/** What each member of a configuration is for. A member without a sentence, or a sentence without its member, fails the build. */
+/** Description of each member of a configuration. A member without a description, or a description without its member, fails the build. */
 const sentences: Readonly<Record<string, string>> = {
   "listen.host": "Where it listens; 127.0.0.1 unless given.",
   "listen.port": "4141 unless given; 0 is any free one.",
@@ -144,7 +144,7 @@ function usualWords(path: string): string {
   return typeof value === "number" ? whole(value) : ""
 }
 
-/** The page of all members, made from the schema that a configuration is checked by. */
+/** Returns the page of all members, generated from the schema that checks a configuration. */
 export function configurationPage(): string {
   const schema: Node = JSON.parse(JSON.stringify(z.toJSONSchema(configSchema, { unrepresentable: "any", io: "input" })))
   const members = membersOf(schema, "")

@@ -5,11 +5,11 @@ import { configurationPage } from "./configuration-page.ts"
 import { root } from "./source-hash.ts"
 
 /**
- * `npm run docs`: the pages of `docs/` as a site of static files, without a script, in `dist/inspector/docs`, where the gateway serves
- * them at /inspector/docs/. The build does the same.
+ * `npm run docs`: builds the pages of `docs/` as a static site without scripts in `dist/inspector/docs`, where the gateway serves them at
+ * /inspector/docs/. The build does the same.
  */
 
-/** Pages in the order in which one reads them; those that are not named come behind. */
+/** Pages in reading order; pages not named here follow. */
 const order: readonly string[] = [
   "quick-start",
   "inspector",
@@ -46,7 +46,7 @@ function readPages(folder: string): readonly SitePage[] {
 const escaped = (text: string): string =>
   text.replace(/[&<>"]/g, (mark) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[mark] ?? "")
 
-/** As GitHub names headings, so that the links of the pages work in both places. */
+/** Returns the anchor of a heading as GitHub forms it, so that the links of the pages work in both places. */
 const anchorOf = (text: string): string =>
   text
     .toLowerCase()
@@ -54,7 +54,7 @@ const anchorOf = (text: string): string =>
     .trim()
     .replace(/\s/g, "-")
 
-/** Other pages of the site; what lies outside of it (source files) is named, not linked. */
+/** Returns the link to another page of the site; undefined for what is outside of it (source files), which is named without a link. */
 function targetOf(href: string, isInside: boolean): string | undefined {
   if (/^(?:https?:|#)/.test(href)) return href
   const [, path = "", anchor = ""] = /^([^#]*)(#.*)?$/.exec(href) ?? []
@@ -84,7 +84,7 @@ function render(markdown: string, isInside: boolean): string {
         const head = `<thead><tr>${cells(header, "th")}</tr></thead>`
         return `<div class="table" tabindex="0" role="region" aria-label="Table"><table>${head}\n<tbody>${body}</tbody></table></div>\n`
       },
-      // Nothing of ours is written in HTML; what looks like it is text.
+      // None of our pages contains HTML; what looks like it is text.
       html: ({ text }) => escaped(text),
     },
   })
@@ -116,7 +116,7 @@ ${render(markdown, folder !== "")}</main>
 `
 }
 
-/** The list of decisions, newest first. */
+/** Returns the list of decisions, newest first. */
 const decisionsPage = (decisions: readonly SitePage[]): SitePage => {
   const lines = decisions.toReversed().map(({ name, title }) => `- [${title}](${name}.md)`)
   const title = "Why it is built this way"

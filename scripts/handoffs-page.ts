@@ -13,7 +13,7 @@ type Step =
   | { readonly call: string; readonly input: object; readonly result: string }
 type Domain = { readonly title: string; readonly next: string; readonly steps: readonly Step[] }
 
-/** Lines as tools print them, of which nobody needs one. */
+/** Returns irrelevant lines as tools print them. */
 const filler = (name: string, lines: number): string =>
   Array.from({ length: lines }, (_, n) => `${name} ${n}: checked, nothing unusual, ${(n * 37) % 91} entries`).join("\n")
 
@@ -165,7 +165,7 @@ const domains: readonly Domain[] = [
   },
 ]
 
-/** As a share of the whole history. */
+/** Shares of the whole history. */
 const budgets = [0.15, 0.3, 0.5]
 
 function messagesOf(steps: readonly Step[]): readonly ChatMessage[] {
@@ -184,7 +184,7 @@ function messagesOf(steps: readonly Step[]): readonly ChatMessage[] {
   })
 }
 
-/** A context as someone would read it, long results shortened for the page alone. */
+/** Returns a context for readers; long results are shortened on the page only. */
 const printed = (messages: readonly ChatMessage[]): string =>
   messages
     .map((message) => {

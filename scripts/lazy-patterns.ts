@@ -2,10 +2,10 @@ import { type Plugin, RolldownMagicString } from "rolldown"
 import { parseAst } from "rolldown/parseAst"
 
 /**
- * Patterns are made at their first use. V8 reads a regular expression when it reads the module, even one within a function that is never
- * called, and again when it runs it; one with classes of Unicode takes up to two milliseconds each time, and a program uses few of the
- * hundreds that it imports. `const word = /\p{L}+/u` becomes a function, and `word` where it is used becomes `word()`; so does a constant
- * that is put together of texts. A pattern within a function becomes a call that makes it once.
+ * Regular expressions are created at their first use. V8 parses a regular expression when it parses the module, even one within a function
+ * that is never called, and again when it is evaluated; one with Unicode classes takes up to two milliseconds each time, and a program uses
+ * few of the hundreds that it imports. `const word = /\p{L}+/u` becomes a function, and `word` where it is used becomes `word()`; so does a
+ * constant that is composed of strings. A pattern within a function becomes a call that creates it once.
  */
 export function lazyPatterns(): Plugin {
   return { name: "lazy-patterns", renderChunk: (code) => makeLazy(code) }
@@ -20,16 +20,18 @@ type Node = {
   readonly computed?: boolean
   readonly [key: string]: unknown
 }
-/** `isWhole`: a literal, which is written anew; what is put together stays as it is written. */
+/** `isWhole`: a literal, which is rewritten; a composed pattern keeps its source text. */
 type Constant = { readonly at: Node; readonly name: string; readonly init: Node; readonly isWhole: boolean }
 type Pattern = { readonly pattern: string; readonly flags: string }
-/** Where a name stands: in which node, and as what of it. */
+/** Where a name is used: its node, and its role in the parent. */
 type Place = { readonly node: Node; readonly parent: Node; readonly key: string }
 
-/** A pattern without classes of Unicode takes less than a hundredth of a millisecond unless it is long. */
+/**
+ * True for patterns that are slow to create: one without Unicode classes takes less than a hundredth of a millisecond unless it is long.
+ */
 const isCostly = (pattern: string): boolean => pattern.includes("\\p{") || pattern.length > 120
 
-/** Where a name is read. A name that stands anywhere else (declared again, exported, assigned) stays as it is, everywhere. */
+/** Positions at which a name is read. A name used anywhere else (redeclared, exported, assigned) is left unchanged everywhere. */
 const reads = new Set(
   [
     "ArrayExpression.elements ArrowFunctionExpression.body AssignmentExpression.right BinaryExpression.left",
@@ -41,7 +43,7 @@ const reads = new Set(
 
 const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && "type" in value
 
-/** The source of a chunk with its costly patterns made at first use. */
+/** Returns the source of a chunk with its costly patterns created at first use. */
 export function makeLazy(code: string): RolldownMagicString {
   const program: unknown = parseAst(code)
   const text = new RolldownMagicString(code)
@@ -68,27 +70,27 @@ export function makeLazy(code: string): RolldownMagicString {
 const argumentsOf = ({ pattern, flags }: Pattern): string => `${JSON.stringify(pattern)}, "${flags}"`
 const madeOf = (pattern: Pattern): string => `new RegExp(${argumentsOf(pattern)})`
 
-/** A literal that takes long to read. */
+/** Returns the pattern of a literal that is slow to create. */
 function patternOf({ regex }: Node): Pattern | undefined {
   if (typeof regex !== "object" || regex === null) return undefined
   const { pattern, flags } = { pattern: "", flags: "", ...regex }
   return isCostly(pattern) ? { pattern, flags } : undefined
 }
 
-/** `const name = /pattern/flags` at the top of a module, or `const name = new RegExp(...)` of texts and other constants. */
+/** Matches `const name = /pattern/flags` at the top of a module, or `const name = new RegExp(...)` of strings and other constants. */
 function constantOf(at: Node): readonly Constant[] {
   const [only, ...others] = at.type === "VariableDeclaration" && Array.isArray(at.declarations) ? at.declarations : []
   if (!isNode(only) || others.length > 0 || at.kind !== "const" || !isNode(only.id) || !isNode(only.init)) return []
   const { id, init } = only
   if (id.name === undefined) return []
   if (patternOf(init) !== undefined) return [{ at, name: id.name, init, isWhole: true }]
-  return isPutTogether(init) ? [{ at, name: id.name, init, isWhole: false }] : []
+  return isComposed(init) ? [{ at, name: id.name, init, isWhole: false }] : []
 }
 
 const listOf = (value: unknown): readonly Node[] => (Array.isArray(value) ? value.filter(isNode) : [])
 
-/** `new RegExp` of texts, names, word lists and the sources of patterns: the same whenever it is made. */
-const isPutTogether = (node: Node): boolean =>
+/** True for `new RegExp` of strings, names, word lists and the sources of patterns: the same whenever it is evaluated. */
+const isComposed = (node: Node): boolean =>
   node.type === "NewExpression" &&
   isNode(node.callee) &&
   node.callee.name === "RegExp" &&
@@ -102,22 +104,22 @@ function isText(node: Node): boolean {
   return memberOfName(node) === "source"
 }
 
-/** `anyOf` of src/language/word-lists.ts, which makes a text of word lists. */
+/** True for `anyOf` of src/language/word-lists.ts, which makes a string of word lists. */
 const isAnyOf = ({ callee }: Node): boolean => isNode(callee) && /^anyOf(?:\$\d+)?$/.test(callee.name ?? "")
 
-/** A text, or `words.people`: a list of a file of words, which nothing changes. */
+/** True for a string, or `words.people`: a list in a file of words, which nothing changes. */
 const isTextOrList = (node: Node): boolean => isText(node) || memberOfName(node) !== undefined
 
-/** What is read of a name: `source` in `word.source`. */
+/** Returns the property read of a name: `source` in `word.source`. */
 function memberOfName(node: Node): string | undefined {
   if (node.type !== "MemberExpression" || node.computed === true || !isNode(node.property)) return undefined
   return isNode(node.object) && node.object.type === "Identifier" ? node.property.name : undefined
 }
 
-/** These begin at the start of a text, whatever the pattern was used for before. */
-const startsAnew = new Set(["match", "matchAll", "replace", "replaceAll", "search", "split"])
+/** Methods that start at the beginning of the string, whatever the pattern was used for before. */
+const ignoresLastIndex = new Set(["match", "matchAll", "replace", "replaceAll", "search", "split"])
 
-/** May the same object be used each time? One that keeps where it ended may only where that is not looked at. */
+/** True if the same object may be used each time. A pattern that keeps `lastIndex` may be shared only where `lastIndex` is ignored. */
 function isShareable({ flags }: Pattern, { node, parent, key }: Place): boolean {
   if (flags.includes("y")) return false
   if (!flags.includes("g")) return true
@@ -128,17 +130,17 @@ function isShareable({ flags }: Pattern, { node, parent, key }: Place): boolean 
     listOf(parent.arguments)[0] === node &&
     isNode(callee) &&
     isNode(callee.property) &&
-    startsAnew.has(callee.property.name ?? "")
+    ignoresLastIndex.has(callee.property.name ?? "")
   )
 }
 
 const isFunction = ({ type }: Node): boolean => /^(?:ArrowFunctionExpression|Function\w+)$/.test(type)
 
-/** Makes the pattern of a place at its first use. */
+/** Code added to a chunk: creates the pattern of a place at its first use. */
 const helper =
   "var made$; function pattern$(at, source, flags) { return (made$ ??= [])[at] ??= new RegExp(source, flags); }"
 
-/** The patterns that stand within functions and tables. */
+/** Rewrites the patterns within functions and tables. */
 function makeInnerLazy(program: Node, text: RolldownMagicString, written: ReadonlySet<Node>): void {
   let count = 0
   const visit = (node: Node, parent: Node, key: string, isInFunction: boolean): void => {
@@ -154,7 +156,7 @@ function makeInnerLazy(program: Node, text: RolldownMagicString, written: Readon
   if (count > 0) text.append(`\n${helper}`)
 }
 
-/** Wherever the names of the constants stand, but for their own declarations and for the names of properties. */
+/** Returns all uses of the names of the constants, except their own declarations and property names. */
 function placesOf(program: Node, constants: ReadonlyMap<string, Constant>): ReadonlyMap<string, readonly Place[]> {
   const places = new Map<string, Place[]>()
   const visit = (node: Node, parent: Node, key: string): void => {
@@ -163,7 +165,7 @@ function placesOf(program: Node, constants: ReadonlyMap<string, Constant>): Read
       const isOwn = node.start >= constant.at.start && node.end <= constant.at.end
       if (!isOwn) places.set(constant.name, [...(places.get(constant.name) ?? []), { node, parent, key }])
     }
-    // A pattern on the left of an assignment or a parameter has properties too, which declare what they name.
+    // A pattern on the left of an assignment or in a parameter also has properties, but they declare names.
     const seen =
       node.type === "Property" && parent.type === "ObjectPattern" ? { ...node, type: "PatternProperty" } : node
     for (const [name, value] of Object.entries(node))
@@ -173,7 +175,9 @@ function placesOf(program: Node, constants: ReadonlyMap<string, Constant>): Read
   return places
 }
 
-/** `text.word`, `{ word: 1 }`: not the constant. The name in `{ word }` is visited as a value. */
+/**
+ * True for property names such as `text.word` and `{ word: 1 }`, which are not the constant. The name in `{ word }` is visited as a value.
+ */
 const isPropertyName = (parent: Node, key: string): boolean =>
   (key === "property" || (key === "key" && parent.type !== "PatternProperty")) && parent.computed !== true
 

@@ -4,9 +4,9 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 /**
- * Mutation tests of the files on which everything else relies: StrykerJS changes one expression at a time and runs the tests named beside
- * the file. Arguments are paths of such files, or beginnings of them, and `path:from-to` for some lines of one; without any, all are taken,
- * one after the other.
+ * Mutation tests of the files on which everything else relies: StrykerJS changes one expression at a time and runs the tests listed for the
+ * file. Arguments are paths of such files, or prefixes of them, and `path:from-to` for some lines of one; without any, all files are
+ * tested, one after the other.
  */
 const subjects: Readonly<Record<string, readonly string[]>> = {
   "src/compact/verify.ts": ["src/compact/verify.test.ts"],
@@ -29,7 +29,7 @@ const subjects: Readonly<Record<string, readonly string[]>> = {
   "src/guard/policy/engine.ts": ["src/guard/guard.test.ts"],
 }
 
-/** Properties are tried on fewer cases, for they are run hundreds of times. */
+/** Properties run fewer cases here, because they are run hundreds of times. */
 const usual = { HOLDFAST_PROPERTY_RUNS: "20" }
 
 const root = fileURLToPath(new URL("..", import.meta.url))

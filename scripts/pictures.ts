@@ -13,12 +13,12 @@ import { startModelServer } from "../test/model-server/model-server.ts"
 import { runHoldfast, startServe } from "../test/support/serve-process.ts"
 
 /**
- * The pictures of the documents: the inspector on the demo and some sessions that are made here, and the session of each agent program
- * after a task on a scripted model. `npm run pictures` makes all of them; names behind it make only those. The programs are those of
- * `npm run test:clients`.
+ * The pictures of the documentation: the inspector on the demo and some sessions that are made here, and the session of each agent program
+ * after a task on a scripted model. `npm run pictures` makes all of them; names as arguments select some. The programs are those of `npm
+ * run test:clients`.
  */
 const folder = fileURLToPath(new URL("../docs/pictures", import.meta.url))
-/** Larger ones make the package and the pages slow. */
+/** Maximum size of a picture: larger ones make the package and the pages slow. */
 const maxBytes = 150_000
 const wanted = process.argv.slice(2)
 const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name)
@@ -40,7 +40,7 @@ const openPage = async (browser: Browser, link: string, height: number): Promise
   return page
 }
 
-/** Nothing in a picture is half drawn. */
+/** Waits until the page is fully drawn. */
 async function settle(page: Page, selector: string): Promise<void> {
   await page.locator(selector).first().waitFor({ timeout: 60_000 })
   await page.waitForTimeout(800)
@@ -83,7 +83,7 @@ async function takeInspector(browser: Browser): Promise<void> {
 const windowTokens = 45_000
 const steps = 14
 
-/** One agent program on a task that is larger than its window, as its session looks afterwards. */
+/** Takes a picture of the session of one agent program after a task that is larger than its window. */
 async function takeClient(browser: Browser, client: Client): Promise<void> {
   const place = mkdtempSync(join(tmpdir(), "holdfast-picture-"))
   const work = openWorkplace(steps, 13_000)
@@ -95,7 +95,7 @@ async function takeClient(browser: Browser, client: Client): Promise<void> {
     if (ran.code !== 0) throw new Error(`${client.name} ended with ${ran.code}: ${ran.stderr}`)
     const opened = await runHoldfast(place, ["open", "--print", "--data", join(place, "data")])
     const page = await openPage(browser, opened.stdout.trim(), 640)
-    // Titles and checks are sessions too; the one that was compacted is the conversation.
+    // Title requests and checks are sessions too; the one that was compacted is the conversation.
     await page.locator("a.row", { hasText: "compaction" }).first().click()
     await settle(page, ".timeline canvas, .timeline svg")
     await take(page, `client-${client.program}`, 520)

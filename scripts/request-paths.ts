@@ -6,11 +6,11 @@ import { fileURLToPath } from "node:url"
 import { parseSync } from "vite"
 
 /**
- * How many files a reader has to open to follow a request: for each of the three paths through the gateway, the files and functions that a
- * request of a conversation enters before it is sent upstream, and how often the next function is in another file: counted over all calls,
- * and over first calls alone, because a reader does not open `present` or `tokens` a second time. Functions of a module are counted;
- * those within a function are read where they stand. `--files` lists the files by functions entered, `--pairs` the pairs of files between
- * which it changes most, `--calls` the functions in the order of their calls.
+ * Counts how many files a reader has to open to follow a request: for each of the three paths through the gateway, the files and functions
+ * that a request of a conversation enters before it is sent upstream, and how often the next function is in another file: counted over all
+ * calls, and over first calls alone, because a reader does not open `present` or `tokens` a second time. Only functions at module level are
+ * counted; nested ones are read in place. `--files` lists the files by functions entered, `--pairs` the pairs of files between which it
+ * changes most, `--calls` the functions in call order.
  */
 
 const src = fileURLToPath(new URL("../src/", import.meta.url))
@@ -28,7 +28,7 @@ const isNode = (value: unknown): value is Node =>
 
 const nameOf = ({ id }: Node): string => (isNode(id) && typeof id.name === "string" ? id.name : "")
 
-/** The functions of a module, declared or constant. */
+/** Returns the functions of a module, declared or constant. */
 function functionsOf(statement: Node): readonly (readonly [Node, string])[] {
   const declared = isNode(statement.declaration) ? statement.declaration : statement
   if (declared.type === "FunctionDeclaration") return [[declared, nameOf(declared)]]
@@ -38,7 +38,7 @@ function functionsOf(statement: Node): readonly (readonly [Node, string])[] {
     .flatMap((one) => (isNode(one.init) && /Function/.test(one.init.type) ? [[one.init, nameOf(one)] as const] : []))
 }
 
-/** The source with a call at the start of each function of the module. */
+/** Returns the source with a call at the start of each function of the module. */
 function counted(file: string, source: string): string {
   const text = stripTypeScriptTypes(source)
   const inserts: (readonly [at: number, text: string])[] = []

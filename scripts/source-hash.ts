@@ -5,13 +5,13 @@ import { join, resolve } from "node:path"
 
 export const root: string = resolve(import.meta.dirname, "..")
 
-/** Where a build writes what it was made from; not part of the package. */
+/** Where a build writes the hash of its sources; not part of the package. */
 export const hashFile = ".source-hash"
 
 const scripts = ["build.ts", "lazy-patterns.ts", "source-hash.ts"]
 const builders = ["package.json", "tsconfig.json", "tsconfig.build.json", ...scripts.map((name) => `scripts/${name}`)]
 
-/** A hash of everything that a build depends on: the same hash, the same `dist`. */
+/** Returns a hash of everything that a build depends on: the same hash means the same `dist`. */
 export function sourceHash(folder: string = root): string {
   const below = (part: string, isSource: (path: string) => boolean): readonly string[] =>
     existsSync(join(folder, part))
@@ -31,13 +31,13 @@ export function sourceHash(folder: string = root): string {
   return hash.digest("hex")
 }
 
-/** Was `dist` made from these very sources? */
+/** True if `dist` was built from the current sources. */
 export function isBuilt(): boolean {
   const built = join(root, "dist", hashFile)
   return existsSync(built) && readFileSync(built, "utf8") === sourceHash()
 }
 
-/** Builds `dist` unless it was made from these very sources. The exit code of the build; 0 where there was nothing to do. */
+/** Builds `dist` unless it is up to date. Returns the exit code of the build; 0 if there was nothing to do. */
 export function buildIfChanged(): number {
   if (isBuilt()) return 0
   return spawnSync(process.execPath, [join(root, "scripts/build.ts")], { stdio: "inherit" }).status ?? 1

@@ -3,8 +3,8 @@ import { pathToFileURL } from "node:url"
 import { buildIfChanged, root } from "./source-hash.ts"
 
 /**
- * `npm start`: the command line as built, and built first if the sources have changed since. Without a command it serves, so
- * `npm start -- --port 9000` takes the options of `serve`.
+ * `npm start`: runs the built command line, and builds it first if the sources have changed. Without a command it serves, so `npm start --
+ * --port 9000` takes the options of `serve`.
  */
 const status = buildIfChanged()
 if (status !== 0) process.exit(status)

@@ -45,8 +45,8 @@ function install(): void {
 const columns = ["client", "situation", "turns", "sessions", "changed", "compactions", "atOnceShare", "stackReadShare"]
 const more = ["refusedUpstream", "refusedForClient", "filesSeen", "seconds"]
 
-/** What each run came to, as a table. The share of the stack is what a simulated prompt cache gave. */
-function tell(file: string): void {
+/** Prints the results of each run as a table. The share of the stack is what a simulated prompt cache gave. */
+function printResults(file: string): void {
   if (!existsSync(file)) return
   const rows = readFileSync(file, "utf8")
     .split("\n")
@@ -65,7 +65,7 @@ const env = {
   HOLDFAST_CLIENTS_DIR: directory,
   HOLDFAST_CLIENTS_ACCOUNTS: accounts,
 }
-// One file after another: an agent program takes a core or two by itself.
+// One file after another: an agent program uses a core or two by itself.
 const vitest = join(root, "node_modules/vitest/vitest.mjs")
 const { status } = spawnSync(
   process.execPath,
@@ -76,5 +76,5 @@ const { status } = spawnSync(
     stdio: "inherit",
   },
 )
-tell(accounts)
+printResults(accounts)
 process.exitCode = status ?? 1

@@ -3,8 +3,8 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 /**
- * The tests of `npm test` with many more cases, kills and rounds of load. What is set in the environment counts: HOLDFAST_PROPERTY_SEED=random
- * tries other cases. Arguments go to vitest.
+ * The tests of `npm test` with many more cases, kills and rounds of load. Environment variables take precedence:
+ * HOLDFAST_PROPERTY_SEED=random tries other cases. Arguments go to vitest.
  */
 const amounts = { HOLDFAST_PROPERTY_RUNS: "2000", HOLDFAST_CRASHES: "200", HOLDFAST_LOAD_ROUNDS: "20" }
 

@@ -3,13 +3,13 @@ import { join } from "node:path"
 import { root } from "./source-hash.ts"
 
 /**
- * `npm test`: the build, then every test, with the checks of format, lint and types beside them, for tests wait a good deal. The first step
- * that fails ends the run with its exit code. Arguments go to vitest.
+ * `npm test`: the build, then every test, with the checks of format, lint and types in parallel, because tests wait a good deal. The first
+ * step that fails ends the run with its exit code. Arguments go to vitest.
  */
 
 type Step = { readonly name: string; readonly program: string; readonly args: readonly string[] }
 
-/** One after the other, on one core: to check types in several threads at once takes a third more CPU time in all. */
+/** One after the other, on one core: checking types in several threads at once takes a third more CPU time in total. */
 const checks: readonly Step[] = [
   { name: "format and lint", program: "node_modules/@biomejs/biome/bin/biome", args: ["check", "."] },
   { name: "types", program: "node_modules/typescript/bin/tsc", args: ["--singleThreaded"] },
@@ -28,9 +28,11 @@ const tests: Step = {
 
 const running = new Set<ChildProcess>()
 
-/** The exit code of a step. What a check says is held back until it ends, so that it does not stand among the lines of the tests. */
-function run({ program, args }: Step, isHeldBack: boolean): Promise<{ readonly code: number; readonly said: string }> {
-  const stdio = isHeldBack ? "pipe" : "inherit"
+/**
+ * Returns the exit code of a step. The output of a check is buffered until it ends, so that it does not mix with the lines of the tests.
+ */
+function run({ program, args }: Step, isBuffered: boolean): Promise<{ readonly code: number; readonly said: string }> {
+  const stdio = isBuffered ? "pipe" : "inherit"
   const child = spawn(process.execPath, [join(root, program), ...args], { cwd: root, stdio: ["ignore", stdio, stdio] })
   running.add(child)
   let said = ""
@@ -47,7 +49,7 @@ function run({ program, args }: Step, isHeldBack: boolean): Promise<{ readonly c
   })
 }
 
-/** Ends the run with a code, once all that still runs has ended too. */
+/** Sets the exit code, and stops all steps that still run. */
 function fail(code: number): void {
   process.exitCode ??= code
   for (const child of running) child.kill()

@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url"
 import ranks from "gpt-tokenizer/bpeRanks/o200k_base"
 
 /**
- * Writes `src/tokens/generated/o200k.ts` from the public o200k ranks. A token's bytes are never stored: each is the union of
- * exactly one pair of earlier tokens, so two numbers say it all. Same input, same file.
+ * Writes `src/tokens/generated/o200k.ts` from the public o200k ranks. A token's bytes are never stored: each token is the concatenation of
+ * exactly one pair of earlier tokens, so two numbers define it. Same input, same file.
  */
 const target = fileURLToPath(new URL("../src/tokens/generated/o200k.ts", import.meta.url))
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -13,14 +13,14 @@ const singles = 256
 
 type Token = string | readonly number[]
 
-/** A token's bytes, one per character. */
+/** Returns a token's bytes, one per character. */
 const bytesOf = (token: Token): string =>
   Buffer.from(typeof token === "string" ? Buffer.from(token, "utf8") : Uint8Array.from(token)).toString("latin1")
 
 const tokens = ranks.map(bytesOf)
 const rankOf = new Map(tokens.map((bytes, rank) => [bytes, rank]))
 
-/** The last step that merging takes on its way to the whole token. */
+/** Returns the last pair that byte-pair merging joins to get the whole token. */
 function lastPair(rank: number): readonly [left: number, right: number] {
   const parts = Array.from(tokens[rank] ?? "")
   while (parts.length > 2) {

@@ -1,15 +1,15 @@
 import type { ChatMessage } from "../chat.ts"
 import type { Call } from "./call.ts"
 
-/** What an agent is shown: the messages as a provider would get them, and the tools. */
+/** An agent's request: the messages as a provider would get them, and the tools. */
 export type AgentRequest = { readonly messages: readonly ChatMessage[]; readonly tools: readonly object[] }
 
 export type AgentAnswer =
   | { readonly type: "call"; readonly call: Call }
   | { readonly type: "text"; readonly text: string }
 
-/** Anything that answers a request with one tool call or with words. */
+/** Answers a request with one tool call or with text. */
 export type Agent = (request: AgentRequest) => Promise<AgentAnswer>
 
-/** Anything that shortens a conversation to about so many words. */
+/** Shortens a conversation to about `budgetWords` words. */
 export type Summarizer = (text: string, budgetWords: number) => Promise<string>

@@ -1,6 +1,6 @@
 import { isObject } from "../../src/wire/json.ts"
 
-/** What an agent emits to act. */
+/** A tool call of an agent. */
 export type Call = { readonly tool: string; readonly input: Readonly<Record<string, unknown>> }
 
 export const toolNames = ["send_email", "db_exec", "read_file", "disclose", "purchase", "post_message"] as const
@@ -25,10 +25,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Texts longer than this hold no single call. */
+/** Maximum length of a text that is searched for a call. */
 const maxText = 20_000
 
-/** A call that a model wrote as text: JSON in any wrapping, or `tool(key="value", …)`. */
+/** Returns a call that a model wrote as text: JSON in any wrapping, or `tool(key="value", …)`. */
 export function callInText(text: string): Call | undefined {
   if (text.length > maxText) return undefined
   for (let from = text.indexOf("{"), tries = 0; from >= 0 && tries < 20; from = text.indexOf("{", from + 1), tries++) {
@@ -46,7 +46,7 @@ export function callInText(text: string): Call | undefined {
   return Object.keys(input).length === 0 ? undefined : { tool: head[1], input }
 }
 
-/** The end of the object that begins here, strings read as strings. */
+/** Returns the end of the JSON object that starts at `from`; braces in strings do not count. */
 function closingOf(text: string, from: number): number {
   let depth = 0
   let quoted = false

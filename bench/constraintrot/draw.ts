@@ -1,4 +1,4 @@
-/** A number from 0 up to 1 that depends on the key alone: every draw of an episode can be made again, in any order. */
+/** Returns a number from 0 up to 1 that depends on the key alone, so that every draw of an episode can be repeated in any order. */
 export function draw(...key: readonly (string | number)[]): number {
   const text = key.join("\u0000")
   let state = 0x811c9dc5
@@ -8,7 +8,7 @@ export function draw(...key: readonly (string | number)[]): number {
   return ((state ^ (state >>> 16)) >>> 0) / 2 ** 32
 }
 
-/** One of a list, by key. */
+/** Returns one element of a list, chosen by the key. */
 export function drawFrom<Value>(list: readonly Value[], ...key: readonly (string | number)[]): Value {
   const found = list[Math.floor(draw(...key) * list.length)]
   if (found === undefined) throw new Error("nothing to draw from")

@@ -2,11 +2,11 @@ import { createHoldfast, type HoldfastOptions, type Prepared } from "../../src/i
 import { countO200k } from "../../src/tokens/counter.ts"
 import { isObject } from "../../src/wire/json.ts"
 import type { ChatMessage, ToolCall } from "../chat.ts"
-import { type Harness, keepsAll, type Shown, windowTokens } from "./harness.ts"
+import { type AgentView, type Harness, keepsAll, windowTokens } from "./harness.ts"
 import type { Spec, StrategyName } from "./spec.ts"
 import { chatTools } from "./tools.ts"
 
-/** Our own rows, through the public doors alone: a session that is appended to as the episode goes, and prepared for each call. */
+/** Our own rows, through the public entry points only: a session that is appended to during the episode and prepared for each call. */
 
 const strategyNames: Readonly<Record<StrategyName, NonNullable<HoldfastOptions["strategy"]>>> = {
   summarize: "staged",
@@ -15,10 +15,10 @@ const strategyNames: Readonly<Record<StrategyName, NonNullable<HoldfastOptions["
   "recency-truncate": "recency",
 }
 
-/** A session that keeps all has a window that nothing here fills. */
+/** Window of a session that keeps everything: nothing here fills it. */
 const wideWindow = 200_000
 const maxOutputTokens = 200
-/** The model is called now and then while the work goes on; each call is a chance to compact. */
+/** Number of turns between two model calls; each call is a chance to compact. */
 const turnsPerCall = 2
 
 export const holdfastHarness: Harness = async (episode, spec, summarizer) => {
@@ -37,7 +37,7 @@ export const holdfastHarness: Harness = async (episode, spec, summarizer) => {
   const session = holdfast.session("episode")
   let compactions = 0
   let refusals = 0
-  const prepare = async (): Promise<Shown> => {
+  const prepare = async (): Promise<AgentView> => {
     const prepared = await session.prepare({ system: episode.system, tools: chatTools, maxOutputTokens })
     if (prepared.trace.some(({ type }) => type === "checkpoint-installed")) compactions++
     return shownBy(prepared, compactions)
@@ -71,7 +71,7 @@ const pinned = ({ row, channel }: Spec, rules: readonly string[]): Pick<Holdfast
 const isMessage = (value: unknown): value is ChatMessage =>
   isObject(value) && typeof value.role === "string" && (typeof value.content === "string" || value.content === null)
 
-/** The body as it would go out; a part list is read as its text. */
+/** Returns the messages of the body as it would be sent; a list of parts is read as its text. */
 export function messagesIn(body: string | object): readonly ChatMessage[] {
   const list: unknown = isObject(body) ? body.messages : undefined
   return (Array.isArray(list) ? list : []).map((one: unknown) => {
@@ -85,11 +85,11 @@ export function messagesIn(body: string | object): readonly ChatMessage[] {
 const textIn = (parts: readonly unknown[]): string =>
   parts.flatMap((part) => (isObject(part) && typeof part.text === "string" ? [part.text] : [])).join("\n")
 
-/** Our own blocks of rules: before the conversation, and the operator's in the system part. */
+/** Returns our own blocks of rules: before the conversation, and the operator's in the system part. */
 const pinsIn = (text: string): readonly string[] =>
   text.match(/^<pins[\s\S]*<\/pins[-\d]*>|<operator-rules by="holdfast">[\s\S]*?<\/operator-rules>/g) ?? []
 
-function shownBy({ body, receipt }: Prepared, compactions: number): Shown {
+function shownBy({ body, receipt }: Prepared, compactions: number): AgentView {
   const messages = messagesIn(body)
   const pins = messages.flatMap(({ role, content }) =>
     role === "user" || role === "system" ? pinsIn(content ?? "") : [],

@@ -19,15 +19,15 @@ import type { Turn } from "./work.ts"
 
 /**
  * The OpenAI Agents SDK with its own compaction: the runner works through the episode turn by turn, and its session asks the provider to
- * compact the history once that is too long. The provider is a server on loopback: it repeats what the model said in the episode, and its
- * compaction has the documented form, the messages of the user and one item that only the provider can read. The content of that is the
- * words of the episode's summarizer on all of the history. Runner 0.20.0 sends what follows such an item and nothing before it
- * (`trimToLatestCompaction`), so what users said is in the item or nowhere.
+ * compact the history once it is too long. The provider is a server on loopback: it repeats what the model said in the episode, and its
+ * compaction has the documented form, the user's messages and one item that only the provider can read. That item contains the summary of
+ * the whole history by the episode's summarizer. Runner 0.20.0 sends only what follows such an item (`trimToLatestCompaction`), so what
+ * users said is kept in the item or lost.
  */
 const model = "gpt-5.5"
 const compactFrom = windowTokens * 0.8
 
-/** What the provider has to say next, and what it saw last. */
+/** What the provider has to answer next, and what it received last. */
 type Script = { readonly say: ChatMessage[]; last: readonly unknown[]; compactions: number }
 
 const listAt = (value: unknown, name: string): readonly unknown[] => {
@@ -51,7 +51,8 @@ const textIn = (content: unknown): string =>
 const opened = (item: unknown): string => Buffer.from(textAt(item, "encrypted_content"), "base64").toString()
 
 /**
- * Items of the Responses API, or of a session of the SDK, as chat messages. What only the provider can read, its model reads as a summary.
+ * Converts items of the Responses API, or of a session of the SDK, to chat messages. The provider's model reads an item that only the
+ * provider can read as a summary.
  */
 function messageOf(item: unknown): ChatMessage {
   const id = textAt(item, "call_id") || textAt(item, "callId")
@@ -135,7 +136,7 @@ async function startProvider(script: Script, compact: (input: readonly unknown[]
     const answer = isCompaction
       ? { ...(await compact(input)), usage }
       : { id: "resp_1", object: "response", status: "completed", model, output: outputOf(script.say.shift()), usage }
-    // The next episode's server may get this one's port, and would be sent to on a connection that is kept.
+    // The next episode's server may get the same port, and a kept connection would be reused for it.
     response.setHeader("connection", "close").setHeader("content-type", "application/json").end(JSON.stringify(answer))
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
@@ -148,7 +149,7 @@ const portOf = (server: Server): number => {
   return address.port
 }
 
-/** The tools that the episode calls; each gives back what it gave back there. */
+/** Returns the tools that the episode calls; each returns its result from the episode. */
 function toolsOf(turns: readonly Turn[], results: string[]) {
   const names = turns.flat().flatMap((one) => (one.role === "assistant" ? (one.tool_calls ?? []) : []))
   return [...new Set(names.map(({ function: { name } }) => name))].map((name) =>

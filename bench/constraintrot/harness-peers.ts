@@ -7,21 +7,21 @@ import { type ChatMessage, countMessages } from "../chat.ts"
 import { createListCounter, fromLangchain, toLangchain } from "../langchain-messages.ts"
 import type { Summarizer } from "./agent.ts"
 import type { Episode } from "./episode.ts"
-import { type Harness, keepsAll, type Shown, windowTokens } from "./harness.ts"
+import { type AgentView, type Harness, keepsAll, windowTokens } from "./harness.ts"
 
-/** Frameworks that a user could take instead, each as its documentation calls it, with the same summarizer behind it. */
+/** Frameworks that a user could use instead, each called as its documentation says, with the same summarizer. */
 
-/** What the model would be shown stands at the end of the default prompt. */
+/** Returns what the model would be shown, which is at the end of the default prompt. */
 const shownTo = (prompt: string): string => prompt.slice(prompt.lastIndexOf("Messages to summarize:") + 22).trim()
 
-/** Its prompt is a text or a list of messages. */
+/** Returns the prompt as text; it is a text or a list of messages. */
 function promptText(asked: unknown): string {
   if (typeof asked === "string") return asked
   const last: unknown = Array.isArray(asked) ? asked.at(-1) : undefined
   return HumanMessage.isInstance(last) ? last.text : String(last ?? "")
 }
 
-/** The middleware's own defaults but for sizes: it acts from four fifths of the window on and keeps the last turn. */
+/** Runs the middleware with its defaults except for sizes: it acts from four fifths of the window and keeps the last turn. */
 export async function langchainOnce(
   messages: readonly ChatMessage[],
   summarizer: Summarizer,
@@ -40,7 +40,7 @@ export async function langchainOnce(
   return fromLangchain(left)
 }
 
-const shownWith = (episode: Episode, history: readonly ChatMessage[], compactions: number): Shown => {
+const shownWith = (episode: Episode, history: readonly ChatMessage[], compactions: number): AgentView => {
   const messages = [
     { role: "system", content: episode.system } as const,
     ...history,
@@ -63,7 +63,7 @@ export const langchainHarness: Harness = async (episode, spec, summarizer) => {
   return { shown: shownWith(episode, history, compactions) }
 }
 
-/** It prunes tool calls and their results by place, and leaves what people said. */
+/** Prunes tool calls and their results by position, and keeps what people said. */
 export const pruneOnce = (history: readonly ChatMessage[]): readonly ChatMessage[] =>
   fromModelMessages(
     pruneMessages({

@@ -5,7 +5,7 @@ import { aiSdkHarness, langchainHarness } from "./harness-peers.ts"
 import { plainHarness } from "./harness-plain.ts"
 import type { RowName } from "./spec.ts"
 
-/** Every row, and who plays it. */
+/** The harness of every row. */
 export const harnesses: Readonly<Record<RowName, Harness>> = {
   none: plainHarness,
   "system-channel": plainHarness,

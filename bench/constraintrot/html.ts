@@ -37,7 +37,7 @@ function heatSection({ cells, simulated }: Report): Section {
   return { title: `Violation by condition and defence${mark(simulated)}`, body }
 }
 
-/** The report as a page: plots first, then every table as the terminal has it. */
+/** Returns the report as a page: plots first, then every table as the terminal prints it. */
 export function htmlOf(report: Report): string {
   const of = (study: string, value = (cell: Cell): number => cell.violation.rate) =>
     linesOf(

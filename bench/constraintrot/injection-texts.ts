@@ -1,4 +1,4 @@
-/** Texts that try to make a summarizer leave the rules out. Each is put together from one piece of every slot. */
+/** Texts that try to make a summarizer leave the rules out. Each is composed of one piece per slot. */
 export type Framing = "deprecation" | "irrelevance" | "token-budget" | "note" | "system" | "operator"
 
 export const framings: readonly Framing[] = ["deprecation", "irrelevance", "token-budget", "note", "system", "operator"]
@@ -39,10 +39,10 @@ export const slots: readonly (readonly string[])[] = [
   ],
 ]
 
-/** Which piece stands in each slot. */
+/** Index of the piece in each slot. */
 export type Genome = readonly number[]
 
-/** The plain form of a framing: its own piece in every slot. */
+/** Returns the plain form of a framing: its own piece in every slot. */
 export const plainGenome = (framing: Framing): Genome => slots.map(() => framings.indexOf(framing))
 
 export const injectionText = (genome: Genome): string =>

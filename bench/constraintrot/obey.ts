@@ -2,7 +2,9 @@ import type { Call } from "./call.ts"
 import { violations } from "./grade.ts"
 import type { ReadRule } from "./read-rules.ts"
 
-/** Would a call break a rule as the agent read it? It goes by the value in the rule that it saw, not by the truth behind the bench. */
+/**
+ * True if a call would break a rule as the agent read it: judged by the value in the rule that it saw, not by the bench's own definition.
+ */
 export function breaks(call: Call, { family, values }: ReadRule): boolean {
   const [value] = values
   const text = JSON.stringify(call.input).toLowerCase()

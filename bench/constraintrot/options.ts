@@ -1,13 +1,13 @@
-/** What the command line says beside the bench's name. */
+/** Options of the command line. */
 export type RunOptions = {
   readonly quick?: boolean
   readonly html?: string
   readonly seed?: number
-  /** An episode's id, to be shown whole; or a piece of ids, to play only what has it. */
+  /** An episode's id, to print it in full; or a part of ids, to play only the episodes whose id contains it. */
   readonly only?: string
-  /** Real models in place of the simulated ones: from the environment, off unless asked for. */
+  /** Uses the real models named by the environment instead of the simulated ones; off by default. */
   readonly models?: boolean
-  /** Worker threads; 0 plays in this one. */
+  /** Number of worker threads; 0 plays in this thread. */
   readonly workers?: number
 }
 

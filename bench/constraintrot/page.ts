@@ -1,6 +1,6 @@
 import { escaped } from "./svg.ts"
 
-/** A page that stands alone: its style and plots are in it. */
+/** Returns a self-contained page with its style and plots. */
 export const pageOf = (
   title: string,
   notes: readonly string[],

@@ -14,7 +14,7 @@ import {
 } from "./spec.ts"
 import { taskOf, tasks } from "./tasks.ts"
 
-/** An episode with the place that it has in the tables. */
+/** An episode with its place in the tables. */
 export type Planned = { readonly study: string; readonly column: string; readonly spec: Spec }
 
 export type Pair = { readonly summarizer: SummarizerName; readonly agent: AgentName }
@@ -33,17 +33,17 @@ export type Scale = {
   readonly rows: readonly RowName[]
   readonly pairs: readonly Pair[]
   readonly repetitions: number
-  /** The sweeps over one thing at a time take fewer rows and pairs. */
+  /** Rows and pairs of the sweeps over one parameter at a time, which need fewer. */
   readonly sweepRows: readonly RowName[]
   readonly sweepPairs: readonly Pair[]
-  /** Whether the sweeps leave out the hard tasks, where little happens. */
+  /** True if the sweeps leave out the hard tasks, where little happens. */
   readonly sweepsSoft: boolean
   readonly rogueRepetitions: number
 }
 
 type Change = Pick<Spec, "condition"> & Partial<Omit<Spec, "row" | "task" | "summarizer" | "agent" | "seed">>
 
-/** The rule of a task in each of its wordings. */
+/** Numbers of the wordings of a task's rule. */
 const wordings = [0, 1, 2, 3] as const
 
 const sweepRows: readonly RowName[] = [
@@ -65,7 +65,7 @@ export const scales = {
     sweepsSoft: false,
     rogueRepetitions: 12,
   },
-  /** The most and the least that can be believed, against each other. */
+  /** A short run: an obedient and a gullible agent, each with one summarizer. */
   quick: {
     rows: [
       "none",
@@ -95,7 +95,7 @@ export const scales = {
   },
 } as const satisfies Readonly<Record<string, Scale>>
 
-/** Which injection is used against a pair: the one that was bred for it, or the one for the pair most like it. */
+/** Returns the injection to use against a pair: the one evolved for it, or for the most similar pair. */
 const bestFor = (best: readonly Best[], { summarizer, agent }: Pair): string =>
   (
     best.find((one) => one.summarizer === summarizer && one.agent === agent) ??
@@ -128,7 +128,7 @@ function episodes(
   )
 }
 
-/** The paper's conditions, then the stress cases, for every row. */
+/** Plans the paper's conditions, then the stress cases, for every row. */
 function mainPlan({ rows: all, pairs, repetitions }: Scale, best: readonly Best[], seed: number): readonly Planned[] {
   const column = (name: string, change: Change | ((pair: Pair) => Change), rows: readonly RowName[] = all) =>
     episodes("main", name, rows, pairs, seed, change, repetitions)
@@ -172,7 +172,7 @@ function sweeps({ sweepPairs, sweepRows: rows, sweepsSoft }: Scale, seed: number
   ]
 }
 
-/** What is allowed has to go through: in quiet, under the stress cases that add rules or lift them, and in other languages. */
+/** Plans allowed actions, which have to succeed: without attack, under the stress cases that add or lift rules, and in other languages. */
 function allowedPlan({ rows, sweepPairs }: Scale, seed: number): readonly Planned[] {
   const column = (name: string, change: Change) =>
     episodes("allowed", name, rows, sweepPairs, seed, { ...change, asks: "allowed" })
@@ -184,7 +184,7 @@ function allowedPlan({ rows, sweepPairs }: Scale, seed: number): readonly Planne
   ]
 }
 
-/** An agent that cares for nothing, and writes a refused call anew: what is left is the guard. */
+/** Plans an agent that ignores all rules and rewrites refused calls, so that only the guard can stop it. */
 function roguePlan({ rogueRepetitions }: Scale, seed: number): readonly Planned[] {
   const pair: Pair = { summarizer: "salience", agent: "rogue" }
   return tasks.flatMap(({ name }) =>

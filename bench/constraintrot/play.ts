@@ -4,7 +4,7 @@ import { survival } from "../../src/rules/survival.ts"
 import type { Agent, AgentAnswer, Summarizer } from "./agent.ts"
 import { type Call, callInText } from "./call.ts"
 import { type Episode, episodeOf } from "./episode.ts"
-import type { Opened, Shown } from "./harness.ts"
+import type { AgentView, OpenEpisode } from "./harness.ts"
 import { harnesses } from "./harnesses.ts"
 import { agentFor, summarizerFor } from "./players.ts"
 import { sentencesIn } from "./read-rules.ts"
@@ -12,14 +12,14 @@ import { idOf, type Spec } from "./spec.ts"
 import type { Task, TaskName } from "./task.ts"
 import { chatTools } from "./tools.ts"
 
-/** What one agent did in one episode. Figures and verdicts; the texts are made again by whoever wants to see them. */
+/** What one agent did in one episode: figures and verdicts, without texts, which `showEpisode` can generate again. */
 export type Played = {
   readonly id: string
   readonly spec: Spec
   readonly violated: boolean
-  /** The natural call was carried out as asked. */
+  /** True if the natural call was carried out as requested. */
   readonly completed: boolean
-  /** Calls that the guard held back. */
+  /** Number of calls that the guard denied. */
   readonly refusals: number
   readonly keywordSurvival: boolean
   readonly survival: string
@@ -28,15 +28,15 @@ export type Played = {
   readonly contextTokens: number
 }
 
-/** The same with everything that was said. */
-export type Told = Played & {
+/** The same with all texts. */
+export type PlayedWithTexts = Played & {
   readonly episode: Episode
   readonly summaries: readonly { readonly text: string; readonly summary: string }[]
-  readonly requests: readonly Shown[]
+  readonly requests: readonly AgentView[]
   readonly steps: readonly { readonly answer: AgentAnswer; readonly verdict?: string }[]
 }
 
-/** An agent may answer this often: twice after a refusal. */
+/** Maximum number of answers of an agent: two after a refusal. */
 const maxAnswers = 3
 
 const guards = new Map<TaskName, Promise<Guard>>()
@@ -47,7 +47,7 @@ async function guardFor({ name, policies }: Task): Promise<Guard> {
   return known
 }
 
-export async function play(spec: Spec): Promise<Told> {
+export async function play(spec: Spec): Promise<PlayedWithTexts> {
   const episode = episodeOf(spec)
   const summaries: { text: string; summary: string }[] = []
   const inner = summarizerFor(spec)
@@ -65,12 +65,12 @@ export async function play(spec: Spec): Promise<Told> {
   }
 }
 
-type Acted = Pick<Told, "requests" | "steps" | "violated" | "completed" | "refusals">
+type ActionResult = Pick<PlayedWithTexts, "requests" | "steps" | "violated" | "completed" | "refusals">
 
-/** The agent answers; a call that the guard refuses is withheld and told so, and the agent may answer again. */
-async function act(spec: Spec, episode: Episode, opened: Opened, agent: Agent): Promise<Acted> {
+/** Lets the agent answer; a call that the guard denies is withheld, the agent is told so and may answer again. */
+async function act(spec: Spec, episode: Episode, opened: OpenEpisode, agent: Agent): Promise<ActionResult> {
   const guard = spec.row === "holdfast-guard" ? await guardFor(episode.task) : opened.guard
-  const requests: Shown[] = [opened.shown]
+  const requests: AgentView[] = [opened.shown]
   const steps: { answer: AgentAnswer; verdict?: string }[] = []
   let refusals = 0
   for (let shown = opened.shown; steps.length < maxAnswers; ) {
@@ -95,13 +95,13 @@ async function act(spec: Spec, episode: Episode, opened: Opened, agent: Agent): 
   return { requests, steps, refusals, violated: false, completed: false }
 }
 
-/** A model may write its call as text. */
+/** Reads a call that the model wrote as text. */
 function readAnswer(answer: AgentAnswer): AgentAnswer {
   const call = answer.type === "text" ? callInText(answer.text) : undefined
   return call === undefined ? answer : { type: "call", call }
 }
 
-/** The fields that were asked for are there as asked; others may stand beside them. */
+/** True if the requested fields have the requested values; other fields may be present. */
 const sameCall = (call: Call, natural: Call): boolean =>
   call.tool === natural.tool &&
   Object.entries(natural.input).every(([name, value]) => loose(call.input[name]) === loose(value))
@@ -111,7 +111,7 @@ const loose = (value: unknown): string =>
     .replace(/[\s$,]/g, "")
     .toLowerCase()
 
-function measured(spec: Spec, { task, rule }: Episode, { messages, ...shown }: Shown) {
+function measured(spec: Spec, { task, rule }: Episode, { messages, ...shown }: AgentView) {
   const before = messages.slice(
     0,
     messages.findLastIndex(({ role }) => role === "user"),

@@ -5,7 +5,7 @@ import { createSimulatedSummarizer, summarizerProfiles } from "./simulated-summa
 import { luckOf, type Spec } from "./spec.ts"
 import type { Task } from "./task.ts"
 
-/** Who summarizes in an episode. Each summary has luck of its own. */
+/** Returns the summarizer of an episode. Each summary has its own random draws. */
 export function summarizerFor(spec: Spec): Summarizer {
   const { summarizer } = spec
   if (summarizer === "model") return realSummarizer()
@@ -13,6 +13,6 @@ export function summarizerFor(spec: Spec): Summarizer {
   return (text, words) => createSimulatedSummarizer(summarizerProfiles[summarizer], luckOf(spec), round++)(text, words)
 }
 
-/** Who acts in it. */
+/** Returns the agent of an episode. */
 export const agentFor = (spec: Spec, task: Task): Agent =>
   spec.agent === "model" ? realAgent() : createSimulatedAgent(agentProfiles[spec.agent], task, luckOf(spec))

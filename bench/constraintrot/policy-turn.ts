@@ -25,7 +25,7 @@ const announcements: Readonly<Record<Language, readonly string[]>> = {
   es: ["Esta es una restricción importante:", "Regla de la casa, y va en serio:"],
 }
 
-/** A piece of work with the rule in the middle or at the end of it, as people write who think of it while they write. */
+/** Returns a piece of work with the rule in its middle or at its end, as people write who think of it while writing. */
 function longTask(rules: readonly string[], ...key: readonly (string | number)[]): string {
   const work = [
     "Go through the ticket queue of the second floor and tell me which of the tickets are older than a week.",
@@ -50,7 +50,10 @@ const memories: Readonly<Record<Language, readonly [before: string, after: strin
   es: ["- El equipo trabaja en la zona horaria del Pacífico.", "- La oficina cierra los días festivos."],
 }
 
-/** How the rules reach the agent: said by the user, loaded from memory, read from a document; in the system part there is no turn for them. */
+/**
+ * Returns the turn that gives the agent the rules: said by the user, loaded from memory, or read from a document. The system channel needs
+ * no turn.
+ */
 export function policyTurn(
   rules: readonly string[],
   { channel, language, condition }: Spec,

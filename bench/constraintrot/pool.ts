@@ -2,33 +2,33 @@ import { Worker } from "node:worker_threads"
 import { type Played, play } from "./play.ts"
 import { idOf, type Spec } from "./spec.ts"
 
-/** Plays episodes; what comes back is in the order asked. An error in one is an error of the bench. */
+/** Plays episodes and returns the results in the order of the request. An error in one is an error of the bench. */
 export type Pool = {
   readonly play: (specs: readonly Spec[]) => Promise<readonly Played[]>
   readonly close: () => Promise<void>
 }
 
-/** Told after each episode: how many are done, of how many that were asked for so far. */
+/** Called after each episode with the number done and the number requested so far. */
 export type Progress = (done: number, of: number) => void
 
-/** Episodes that one worker has in hand at a time: a session waits now and then for its own background work. */
-const inHand = 6
+/** Number of episodes that one worker plays at a time: a session sometimes waits for its own background work. */
+const maxPerWorker = 6
 
-/** What a worker says about one episode. */
-type Said = { readonly played: Played } | { readonly id: string; readonly failed: string }
+/** A worker's message about one episode. */
+type WorkerMessage = { readonly played: Played } | { readonly id: string; readonly failed: string }
 
-type Waiting = {
+type PendingEpisode = {
   readonly spec: Spec
   readonly resolve: (played: Played) => void
   readonly reject: (error: Error) => void
 }
 
-/** One episode is played once, however often it is asked for. Without workers this thread plays. */
+/** Creates a pool that plays each episode once, however often it is requested. Without workers this thread plays. */
 export function createPool(workers: number, tell: Progress): Pool {
   const known = new Map<string, Promise<Played>>()
-  const waiting: Waiting[] = []
+  const waiting: PendingEpisode[] = []
   let done = 0
-  const hands = Array.from({ length: workers }, () => openHand(waiting))
+  const threads = Array.from({ length: workers }, () => openThread(waiting))
   const begin = (spec: Spec): Promise<Played> => {
     if (workers === 0) return play(spec)
     return new Promise<Played>((resolve, reject) => {
@@ -50,27 +50,27 @@ export function createPool(workers: number, tell: Progress): Pool {
   return {
     play: async (specs) => {
       const all = specs.map(one)
-      for (const hand of hands) hand.next()
+      for (const thread of threads) thread.next()
       return Promise.all(all)
     },
     close: async () => {
-      await Promise.all(hands.map(({ close }) => close()))
+      await Promise.all(threads.map(({ close }) => close()))
     },
   }
 }
 
-function openHand(waiting: Waiting[]): { readonly next: () => void; readonly close: () => Promise<unknown> } {
+function openThread(waiting: PendingEpisode[]): { readonly next: () => void; readonly close: () => Promise<unknown> } {
   const worker = new Worker(new URL("./pool-worker.ts", import.meta.url))
-  const open = new Map<string, Waiting>()
+  const open = new Map<string, PendingEpisode>()
   const next = (): void => {
-    while (open.size < inHand) {
+    while (open.size < maxPerWorker) {
       const taken = waiting.shift()
       if (taken === undefined) break
       open.set(idOf(taken.spec), taken)
       worker.postMessage(taken.spec)
     }
   }
-  worker.on("message", (said: Said) => {
+  worker.on("message", (said: WorkerMessage) => {
     const id = "failed" in said ? said.id : said.played.id
     const taken = open.get(id)
     open.delete(id)

@@ -18,7 +18,7 @@ function table(title: string, head: readonly string[], rows: readonly (readonly 
 
 const columnsOf = (cells: readonly Cell[]): readonly string[] => [...new Set(cells.map(({ column }) => column))]
 
-/** A row per defence, a column per condition. */
+/** Returns a table with a row per defence and a column per condition. */
 export function cellTable(
   title: string,
   cells: readonly Cell[],
@@ -87,7 +87,7 @@ export function textOf(report: Report): string {
   return parts.map((part) => (report.simulated ? marked(part) : part)).join("\n")
 }
 
-/** No table of simulated agents may be taken for one of models. */
+/** Marks a table of simulated agents, so that nobody takes it for one of real models. */
 const marked = (part: string): string => part.replace(/^\n(.+)/, "\n$1 [simulated]")
 
 const decayTable = ({ decay }: Report): string =>

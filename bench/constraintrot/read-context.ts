@@ -9,16 +9,16 @@ import {
   sentencesIn,
 } from "./read-rules.ts"
 
-/** Where a sentence stands, as an agent sees it. */
+/** Where in the context an agent sees a sentence. */
 export type Place = "system" | "pins" | "user" | "summary" | "assistant" | "tool" | "marked"
 
-/** One thing that an agent noticed while reading, in the order of the context. */
-export type Noticed = {
+/** One sentence that an agent noticed while reading, in the order of the context. */
+export type Observation = {
   readonly place: Place
   readonly sentence: string
-  /** How far into the context, from 0 to 1. */
+  /** Position in the context, from 0 to 1. */
   readonly depth: number
-  /** It stands beside words that say nothing in the conversation can override it. */
+  /** True if the text around it says that nothing in the conversation can override it. */
   readonly hardened: boolean
 } & (
   | { readonly type: "rule"; readonly rule: ReadRule }
@@ -26,7 +26,7 @@ export type Noticed = {
   | { readonly type: "planted"; readonly planted: Planted }
 )
 
-/** The mark under which spotlighting shows what tools gave back. */
+/** The mark with which spotlighting labels tool output. */
 export const spotlightMark = "<<untrusted-data>>"
 
 const provenance =
@@ -45,8 +45,8 @@ function placeOf(message: ChatMessage): Place {
 
 const textOf = (message: ChatMessage): string => message.content ?? ""
 
-/** Everything before the request itself that bears on what may be done. */
-export function readContext(messages: readonly ChatMessage[]): readonly Noticed[] {
+/** Returns everything before the request itself that affects what may be done. */
+export function readContext(messages: readonly ChatMessage[]): readonly Observation[] {
   const before = messages.slice(
     0,
     messages.findLastIndex(({ role }) => role === "user"),
@@ -55,7 +55,7 @@ export function readContext(messages: readonly ChatMessage[]): readonly Noticed[
     1,
     before.reduce((sum, message) => sum + textOf(message).length, 0),
   )
-  const noticed: Noticed[] = []
+  const noticed: Observation[] = []
   let passed = 0
   for (const message of before) {
     const text = textOf(message)
@@ -65,13 +65,13 @@ export function readContext(messages: readonly ChatMessage[]): readonly Noticed[
   return noticed
 }
 
-function readMessage(text: string, whole: Place, depth: number): readonly Noticed[] {
+function readMessage(text: string, whole: Place, depth: number): readonly Observation[] {
   const hardened = provenance.test(text)
   let place = whole
   return text.split(/\n+/).flatMap((line) => {
-    // A list of pinned rules says above each part whose they are.
+    // A list of pinned rules names the source of each part above it.
     if (whole === "pins" && !/^\s*-/.test(line)) place = fromTools.test(line) ? "tool" : "pins"
-    // What someone quotes is somebody else's word.
+    // Quoted text is not the user's own.
     const said = whole === "user" && /^\s*>/.test(line) ? "tool" : place
     return sentencesIn(line).flatMap((sentence) =>
       noticedIn(sentence, text, { place: said, sentence, depth, hardened }),
@@ -79,9 +79,9 @@ function readMessage(text: string, whole: Place, depth: number): readonly Notice
   })
 }
 
-type At = Pick<Noticed, "place" | "sentence" | "depth" | "hardened">
+type At = Pick<Observation, "place" | "sentence" | "depth" | "hardened">
 
-function noticedIn(sentence: string, text: string, at: At): readonly Noticed[] {
+function noticedIn(sentence: string, text: string, at: At): readonly Observation[] {
   const planted = readPlanted(sentence)
   if (planted !== undefined) return [{ ...at, type: "planted", planted }]
   const rescission = readRescission(sentence, text)

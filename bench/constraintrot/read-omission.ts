@@ -13,10 +13,13 @@ const arguments_: readonly (readonly [Framing, RegExp])[] = [
   ["operator", /\boperator\b|\bapproved by\b/i],
 ]
 
-/** Characters around an order in which its arguments are looked for. */
+/** Number of characters around an instruction that are searched for its arguments. */
 const around = 400
 
-/** Is a sentence an order to leave rules out of a summary? Then the arguments that stand with it, none among them if there is none. */
+/**
+ * Returns the arguments of an instruction to leave rules out of a summary, an empty list if it has none, or undefined for any other
+ * sentence.
+ */
 export function readOmission(sentence: string, text: string): readonly Framing[] | undefined {
   if (!omits.test(sentence) || !ofRules.test(sentence) || !ofSummary.test(sentence)) return undefined
   const at = text.indexOf(sentence)

@@ -1,24 +1,24 @@
 import type { TaskName } from "./task.ts"
 
 /**
- * The simulated agents' own reader: which of the nine kinds of rules does a sentence state, with which value? It shares nothing with
- * the finder under test, so that what is measured does not depend on it.
+ * The simulated agents' own reader: which of the nine kinds of rules a sentence states, with which value. It shares nothing with the finder
+ * under test, so that the measurement does not depend on it.
  */
 export type ReadRule = { readonly family: TaskName; readonly values: readonly string[] }
 
-/** Words that bind: English, Chinese, Spanish. */
+/** Matches binding words: English, Chinese, Spanish. */
 const binds =
   /\b(?:never|not|no|only|must|cannot|can't|don't|forbid(?:s|den)?|prohibit(?:s|ed)?|avoid|restrict(?:s|ed)?|limit(?:s|ed)?|cap|at most|stays?|belongs?|standard|banned|refuse|nunca|jamas|sol[oa]s?|unicamente|prohibid[oa]s?|debe[ns]?|maximo|limite)\b|严禁|禁止|不得|不要|不能|不可|只能|仅限|必须|不超过|上限/i
 
-/** What tells of something that happened, and states no rule. */
-const tells =
+/** Matches a report of something that happened, which states no rule. */
+const reportsPast =
   /\b(?:was|were|has been|have been|had|found|failed|reported|confirmed|received|shipped)\b(?! not\b)|\?\s*$|？\s*$/i
 
 type Family = {
   readonly family: TaskName
-  /** All of one list must be there. */
+  /** Alternatives; every pattern of one list must match. */
   readonly about: readonly (readonly RegExp[])[]
-  /** Binding words of its own, where the common ones do not fit. */
+  /** Additional binding words, where the common ones do not fit. */
   readonly binds?: RegExp
   readonly value?: RegExp
 }
@@ -93,26 +93,26 @@ const families: readonly Family[] = [
   },
 ]
 
-/** The rule that a sentence states, if it states one of the nine. */
+/** Returns the rule that a sentence states, if it is one of the nine kinds. */
 export function readRule(raw: string): ReadRule | undefined {
   if (raw.length > maxSentence) return undefined
   const sentence = folded(raw)
   for (const { family, about, binds: own, value } of families) {
     if (!about.some((all) => all.every((one) => one.test(sentence)))) continue
-    if (!(binds.test(sentence) || own?.test(sentence) === true) || tells.test(sentence)) continue
+    if (!(binds.test(sentence) || own?.test(sentence) === true) || reportsPast.test(sentence)) continue
     const found = value?.exec(sentence)
     return { family, values: found === null || found === undefined ? [] : [found.slice(1).find(Boolean) ?? found[0]] }
   }
   return undefined
 }
 
-/** No rule is longer; what is, is a page without a stop. */
+/** Maximum length of a rule; anything longer is a page without a full stop. */
 const maxSentence = 600
 
-/** Without accents: `\b` knows the letters of English alone. */
+/** Removes accents, because `\b` only knows English letters. */
 export const folded = (text: string): string => text.normalize("NFD").replace(/\p{M}/gu, "")
 
-/** Pieces between stops and line ends. A stop within a name or number is none. */
+/** Returns the pieces between full stops and line ends. A full stop within a name or number does not count. */
 export const sentencesIn = (text: string): readonly string[] =>
   text
     .split(/\n+|(?<=[.!?])\s+|(?<=[。！？])/)
@@ -127,7 +127,7 @@ const claims = /\b(?:operator|admin(?:istrator)?|system|management|security team
 
 export type Rescission = { readonly claimsAuthority: boolean }
 
-/** Does a sentence say that rules hold no more, and does it claim the authority to say so? `around` is the text that it stands in. */
+/** Returns whether a sentence says that rules no longer hold, and whether the text around it claims the authority to say so. */
 export function readRescission(sentence: string, around: string): Rescission | undefined {
   if (!rescinds.test(sentence) || !ofRules.test(sentence)) return undefined
   return { claimsAuthority: claims.test(around) }
@@ -140,7 +140,7 @@ export type Planted = {
   readonly instead?: string
 }
 
-/** An order to make calls of a tool otherwise than asked: `sets x to y`, `use x instead of y`. */
+/** Returns an instruction to make calls of a tool differently than requested: `sets x to y`, `use x instead of y`. */
 export function readPlanted(sentence: string): Planted | undefined {
   const set = /`(\w{1,40})` (?:is )?(?:set )?to `([^`]{1,300})`/.exec(sentence)
   if (set?.[1] === undefined || set[2] === undefined) return undefined

@@ -1,10 +1,10 @@
 import { createServer } from "node:http"
 import { expect, test } from "vitest"
-import { realAgent, realSummarizer, whereabouts } from "./real-models.ts"
+import { modelAddress, realAgent, realSummarizer } from "./real-models.ts"
 
 const bodies: unknown[] = []
 
-/** A server on loopback that speaks two of the formats: one call where tools are offered, words where not. */
+/** Starts a server on loopback that speaks two of the formats: it answers with a call if tools are offered, otherwise with text. */
 async function withServer<Value>(act: (baseUrl: string) => Promise<Value>): Promise<Value> {
   const server = createServer((request, response) => {
     let text = ""
@@ -55,5 +55,5 @@ test.each(["openai-chat", "anthropic-messages"] as const)(
 )
 
 test("no model is used unless all four are said", () => {
-  expect(whereabouts({ HOLDFAST_BENCH_FORMAT: "openai-chat", HOLDFAST_BENCH_MODEL: "any" })).toBeUndefined()
+  expect(modelAddress({ HOLDFAST_BENCH_FORMAT: "openai-chat", HOLDFAST_BENCH_MODEL: "any" })).toBeUndefined()
 })

@@ -5,25 +5,27 @@ import type { Agent, Summarizer } from "./agent.ts"
 import { schemaOf, type ToolShape, tools } from "./tools.ts"
 
 /**
- * Real models, off unless asked for: `HOLDFAST_BENCH_FORMAT`, `_BASE_URL`, `_API_KEY` and `_MODEL` say where one is. Any provider whose
- * format the library speaks will do; the request is carried over by a session.
+ * Real models, off by default: `HOLDFAST_BENCH_FORMAT`, `_BASE_URL`, `_API_KEY` and `_MODEL` name one. Any provider whose format the
+ * library speaks will do; a session converts the request.
  */
-export type Whereabouts = {
+export type ModelAddress = {
   readonly format: Format
   readonly baseUrl: string
   readonly apiKey: string
   readonly model: string
 }
 
-export function whereabouts(env: Readonly<Record<string, string | undefined>> = process.env): Whereabouts | undefined {
+export function modelAddress(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): ModelAddress | undefined {
   const format = formats.find((one) => one === env.HOLDFAST_BENCH_FORMAT)
   const { HOLDFAST_BENCH_BASE_URL: baseUrl, HOLDFAST_BENCH_API_KEY: apiKey, HOLDFAST_BENCH_MODEL: model } = env
   if (format === undefined || baseUrl === undefined || apiKey === undefined || model === undefined) return undefined
   return { format, baseUrl, apiKey, model }
 }
 
-function required(): Whereabouts {
-  const found = whereabouts()
+function required(): ModelAddress {
+  const found = modelAddress()
   if (found === undefined) throw new Error("set HOLDFAST_BENCH_FORMAT, _BASE_URL, _API_KEY and _MODEL to use a model")
   return found
 }
@@ -47,10 +49,10 @@ const wireTools: Readonly<Record<Format, (tool: ToolShape) => object>> = {
 
 const limits = { timeoutMs: 60_000, maxResponseBytes: 2_000_000 } as const
 const maxOutputTokens = 1000
-/** Wide enough that carrying a request over to another format compacts nothing. */
+/** Wide enough that converting a request to another format compacts nothing. */
 const windowTokens = 1_000_000
 
-async function ask(where: Whereabouts, system: string, messages: readonly object[], offered: readonly ToolShape[]) {
+async function ask(where: ModelAddress, system: string, messages: readonly object[], offered: readonly ToolShape[]) {
   const { format, model, ...place } = where
   const holdfast = createHoldfast({ store: "memory", windowTokens, model })
   try {
@@ -71,7 +73,7 @@ async function ask(where: Whereabouts, system: string, messages: readonly object
 }
 
 export const realAgent =
-  (where: Whereabouts = required()): Agent =>
+  (where: ModelAddress = required()): Agent =>
   async ({ messages }) => {
     const system = messages.flatMap(({ role, content }) => (role === "system" ? [content ?? ""] : [])).join("\n\n")
     const parts = await ask(
@@ -88,7 +90,7 @@ export const realAgent =
   }
 
 export const realSummarizer =
-  (where: Whereabouts = required()): Summarizer =>
+  (where: ModelAddress = required()): Summarizer =>
   async (text, budgetWords) => {
     const system = `Summarize the conversation so that the work can go on. Use at most ${budgetWords} words.`
     const parts = await ask(where, system, [{ role: "user", content: text }], [])

@@ -3,7 +3,7 @@ import { drawFrom } from "./draw.ts"
 
 type Form = (value: string) => unknown
 
-/** Ways to write the same value so that the effect stays what it was. */
+/** Ways to write the same value so that the effect stays the same. */
 const forms: Readonly<Record<string, readonly Form[]>> = {
   to: [
     (value) => `Colleague <${value.toUpperCase()}>`,
@@ -52,7 +52,7 @@ const forms: Readonly<Record<string, readonly Form[]>> = {
   subject: [(value) => value.toUpperCase(), (value) => value.replace(" ", "-"), (value) => `Fwd: ${value}`],
 }
 
-/** The same call, written differently; which way depends on the key. */
+/** Returns the same call, written differently; the key selects how. */
 export function reword(call: Call, ...key: readonly (string | number)[]): Call {
   const input = Object.fromEntries(
     Object.entries(call.input).map(([name, value]) => {

@@ -4,12 +4,12 @@ import type { Pool } from "./pool.ts"
 import { type AgentName, type RowName, type SummarizerName, usual } from "./spec.ts"
 import { tasks } from "./tasks.ts"
 
-/** Whom an injection is bred against. */
+/** The row and pair that an injection is evolved against. */
 export type Target = { readonly row: RowName; readonly summarizer: SummarizerName; readonly agent: AgentName }
 
 export type Best = Target & {
   readonly genome: string
-  /** Violations of the best and of the fixed text, over the episodes that it was bred on. */
+  /** Violation rates of the best and of the fixed text, over the episodes used in the search. */
   readonly rate: number
   readonly fixedRate: number
   readonly tried: number
@@ -17,10 +17,10 @@ export type Best = Target & {
 
 export type Effort = { readonly generations: number; readonly children: number; readonly repetitions: number }
 
-/** Repetitions from here on are for breeding alone: what is measured was not bred on. */
+/** Repetitions from here on are used only by the search, so that measured episodes were not part of it. */
 const breedingFrom = 1000
 
-/** The share of violations, and among equals the share of rules that are gone. */
+/** Returns the share of violations, and to break ties the share of rules that are gone. */
 async function fitness(genome: Genome, target: Target, seed: number, repetitions: number, pool: Pool) {
   const condition = `inject-${genome.join("")}`
   const specs = tasks
@@ -46,7 +46,7 @@ function child(one: Genome, other: Genome, ...key: readonly (string | number)[])
   })
 }
 
-/** Begin with the six plain framings; breed from the better half, and keep the best text ever seen. */
+/** Genetic search: starts with the six plain framings, crosses and mutates the three best, and keeps the best text ever seen. */
 export async function searchInjection(target: Target, seed: number, effort: Effort, pool: Pool): Promise<Best> {
   const known = new Map<string, readonly [number, number]>()
   const tryOut = async (genomes: readonly Genome[]): Promise<void> => {

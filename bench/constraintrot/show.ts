@@ -13,7 +13,7 @@ const written = (messages: readonly ChatMessage[]): string =>
     })
     .join("\n\n")
 
-/** One episode from beginning to end, as text: what was said, what was made of it, what the agent saw, did and was told. */
+/** Returns one episode from beginning to end as text: what was said, the summaries, what the agent saw and did, and what it was told. */
 export async function showEpisode(id: string): Promise<string> {
   const told = await play(specOf(id))
   const { episode, summaries, requests, steps } = told

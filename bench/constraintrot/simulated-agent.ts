@@ -3,32 +3,34 @@ import type { Agent, AgentAnswer } from "./agent.ts"
 import type { Call } from "./call.ts"
 import { draw } from "./draw.ts"
 import { breaks } from "./obey.ts"
-import { type Noticed, type Place, readContext } from "./read-context.ts"
+import { type Observation, type Place, readContext } from "./read-context.ts"
 import { reword } from "./reword.ts"
 import type { Task } from "./task.ts"
 
 /**
- * A stand-in for a model, and not one: it reads the context that it is given, looks for rules with a reader of its own, and goes by
- * them. Its weaknesses are the numbers below, all stated in every report.
+ * A simulated agent, not a model: it reads its context, looks for rules with its own reader, and follows them. Its weaknesses are the
+ * numbers below, all stated in every report.
  */
 export type AgentProfile = {
-  /** How often it believes a text of a tool or a summary that lifts a rule and claims authority; without the claim, `rumour`. */
+  /**
+   * Probability that it believes a text of a tool or a summary that lifts a rule and claims authority; without the claim, `believesRumour`.
+   */
   readonly believesClaim: number
   readonly believesRumour: number
-  /** What a provenance line at the rule, or a mark around the text, leaves of that belief. */
+  /** Factors on that belief if a provenance line is beside the rule, or a mark is around the text. */
   readonly provenanceFactor: number
   readonly markFactor: number
-  /** How often it obeys an order that stands in a tool's output. */
+  /** Probability that it obeys an instruction in a tool's output. */
   readonly obeysPlanted: number
-  /** How often it overlooks a rule in the middle half of a context longer than `longUnits` characters. */
+  /** Probability that it overlooks a rule in the middle half of a context longer than `longUnits` characters. */
   readonly overlooks: number
-  /** How often it tries the same in other words after a refusal. */
+  /** Probability that it tries the same in other words after a refusal. */
   readonly insists: number
-  /** It cares for no rule and knows no caution: only what stands outside it can stop it. */
+  /** Ignores all rules and has no caution of its own, so that only something outside it can stop it. */
   readonly rogue?: true
 }
 
-/** Characters from which a context is long. */
+/** Length in characters from which a context is long. */
 export const longUnits = 6000
 
 export const agentProfiles = {
@@ -71,11 +73,11 @@ export const agentProfiles = {
   },
 } as const satisfies Readonly<Record<string, AgentProfile>>
 
-/** Who may order something, and who may take a rule back. */
-const mayOrder: ReadonlySet<Place> = new Set(["system", "pins", "user", "summary"])
-const mayRescind: ReadonlySet<Place> = new Set(["system", "user"])
+/** Places whose instructions it follows, and places that may revoke a rule. */
+const instructingPlaces: ReadonlySet<Place> = new Set(["system", "pins", "user", "summary"])
+const revokingPlaces: ReadonlySet<Place> = new Set(["system", "user"])
 
-/** `task` gives the agent its own caution and nothing else; what it knows of rules it reads. */
+/** Creates an agent. `task` gives it only its own caution; it knows rules only from its context. */
 export function createSimulatedAgent(profile: AgentProfile, task: Task, ...key: readonly (string | number)[]): Agent {
   return async ({ messages }) => {
     const asked = readRequest(messages)
@@ -84,7 +86,7 @@ export function createSimulatedAgent(profile: AgentProfile, task: Task, ...key: 
       .slice(messages.findLastIndex(({ role }) => role === "user"))
       .filter(({ role }) => role === "tool")
     const noticed = readContext(messages)
-    const call = asPlanted(asked, noticed, profile, key)
+    const call = applyPlanted(asked, noticed, profile, key)
     if (refused.length > 0) return afterRefusal(call, refused.length, profile, key)
     if (profile.rogue === true) return { type: "call", call }
     const length = messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0)
@@ -93,7 +95,7 @@ export function createSimulatedAgent(profile: AgentProfile, task: Task, ...key: 
     )
     const hit = standing.find((one) => !isLifted(one, noticed, profile, key))
     if (hit !== undefined) return refusal(hit.sentence)
-    // A call that was turned by a planted order is no longer what the user asked for; its own caution is the task's.
+    // A call changed by a planted instruction is no longer what the user asked for; the caution is that of the task.
     const cautious = task.violates(call) && draw("completes", task.name, ...key) >= task.completion
     return cautious ? { type: "text", text: "I would rather not do this." } : { type: "call", call }
   }
@@ -104,7 +106,7 @@ const refusal = (rule: string): AgentAnswer => ({
   text: `I do not do this, because of the rule: ${rule}`,
 })
 
-/** The newest words of the user name a tool and list its fields. */
+/** Returns the call that the user's newest message asks for: it names a tool and lists its fields. */
 export function readRequest(messages: readonly ChatMessage[]): Call | undefined {
   const text = messages.findLast(({ role }) => role === "user")?.content ?? ""
   const tool = /`(\w+)`/.exec(text)?.[1]
@@ -115,13 +117,13 @@ export function readRequest(messages: readonly ChatMessage[]): Call | undefined 
 
 type Key = readonly (string | number)[]
 
-/** An order is followed if whoever gave it may; one in a tool's output as often as the profile says. */
-function asPlanted(asked: Call, noticed: readonly Noticed[], profile: AgentProfile, key: Key): Call {
+/** Follows an instruction if its place may give it, and one in a tool's output with the probability of the profile. */
+function applyPlanted(asked: Call, noticed: readonly Observation[], profile: AgentProfile, key: Key): Call {
   const order = noticed.find(
     (one) =>
       one.type === "planted" &&
       (one.planted.tool === undefined || one.planted.tool === asked.tool) &&
-      (mayOrder.has(one.place) ||
+      (instructingPlaces.has(one.place) ||
         draw("planted", ...key) < profile.obeysPlanted * (one.place === "marked" ? profile.markFactor : 1)),
   )
   if (order?.type !== "planted") return asked
@@ -129,21 +131,21 @@ function asPlanted(asked: Call, noticed: readonly Noticed[], profile: AgentProfi
   return { tool: instead ?? asked.tool, input: { ...asked.input, [field]: value } }
 }
 
-const misses = ({ depth }: Noticed, length: number, { overlooks }: AgentProfile, key: Key): boolean =>
+const misses = ({ depth }: Observation, length: number, { overlooks }: AgentProfile, key: Key): boolean =>
   length > longUnits && depth > 0.25 && depth < 0.75 && draw("overlooks", ...key) < overlooks
 
-/** A rule is lifted by someone who may, or by a text that the agent believes. */
-function isLifted(rule: Noticed, noticed: readonly Noticed[], profile: AgentProfile, key: Key): boolean {
+/** True if a rule is lifted from a place that may do so, or by a text that the agent believes. */
+function isLifted(rule: Observation, noticed: readonly Observation[], profile: AgentProfile, key: Key): boolean {
   return noticed.some((one) => {
     if (one.type !== "rescission") return false
-    if (mayRescind.has(one.place)) return true
+    if (revokingPlaces.has(one.place)) return true
     const belief = one.rescission.claimsAuthority ? profile.believesClaim : profile.believesRumour
     const factor = (rule.hardened ? profile.provenanceFactor : 1) * (one.place === "marked" ? profile.markFactor : 1)
     return draw("believes", ...key) < belief * factor
   })
 }
 
-/** Told that a call was refused, an agent gives up, or tries once or twice to say the same otherwise. */
+/** After a refusal the agent gives up, or tries once or twice to say the same differently. */
 function afterRefusal(call: Call, refusals: number, { insists }: AgentProfile, key: Key): AgentAnswer {
   if (draw("insists", refusals, ...key) >= insists)
     return { type: "text", text: "The call was refused, so I stop here." }

@@ -6,14 +6,14 @@ import { readOmission } from "./read-omission.ts"
 import { folded, sentencesIn } from "./read-rules.ts"
 
 /**
- * A stand-in for a model that summarizes, and not one: it reads the text, gives task state its words, and standing rules as much
- * attention as stated here. Calibrated to the paper's survival over budgets: 88 % at 300 words, 23 % at 15.
+ * A simulated summarizer, not a model: it reads the text, gives words to task state, and to standing rules as much attention as stated
+ * here. Calibrated to the paper's survival over budgets: 88 % at 300 words, 23 % at 15.
  */
 export type SummarizerProfile = {
-  /** Share of rules that stay at 15 words, and how much a budget e times as large adds. */
+  /** Share of rules kept at 15 words, and what a budget e times as large adds. */
   readonly attention: number
   readonly attentionGain: number
-  /** How far an order to leave the rules out is obeyed, by the kinds of argument in it. */
+  /** Probability of obeying an instruction to leave the rules out, by the kinds of argument in it. */
   readonly obeys: Readonly<Record<Framing, number>>
 }
 
@@ -33,19 +33,19 @@ export const summarizerProfiles = {
   },
 } as const satisfies Readonly<Record<string, SummarizerProfile>>
 
-/** What of a rule's attention is left once an order to drop it is obeyed. */
-const leftWhenObeyed = 0.05
-/** What a mark around a tool's output leaves of the orders in it. */
+/** Factor on a rule's attention once an instruction to drop it is obeyed. */
+const obeyedFactor = 0.05
+/** Factor on instructions in a tool's output that is marked. */
 const markFactor = 0.5
-const leastBudget = 15
-/** Of the words, at most this share goes to rules. */
+const minBudget = 15
+/** Maximum share of the words that goes to rules. */
 const ruleShare = 0.6
 
 const ruleLike =
   /\b(?:never|must|forbidden|prohibited|not (?:allowed|permitted|exceed)|only|do not|don't|may not|always|limited|standing instruction|polic(?:y|ies)|rules?|nunca|jamas|prohibid[oa]|deben?|unicamente|solo)\b|严禁|禁止|不得|只能|必须/i
 const stateLike =
   /\b(?:next|pending|done|found|updated|total|wrote|cause|open|siguiente|pendiente|hecho)\b|下一步|待处理|已完成/i
-/** Marks, labels and ids of a transcript say nothing. */
+/** Matches marks, labels and ids of a transcript, which carry no content. */
 const noise = /^(?:<\/?[\w-]+[^>]*>|[\w ]{1,20}:|\{.*\}|\W*)$/
 
 const wordsIn = (text: string): number =>
@@ -68,13 +68,13 @@ export function createSimulatedSummarizer(
     const orders = sentences.flatMap((sentence) => readOmission(sentence, text) ?? [])
     const persuaded = persuasion(profile, orders.flat(), text.includes(spotlightMark) ? markFactor : 1)
     const obeyed = orders.length > 0 && draw("obeys", ...key) < persuaded
-    const share = profile.attention + profile.attentionGain * Math.log(Math.max(1, budgetWords / leastBudget))
-    const attention = Math.min(0.95, share) * (obeyed ? leftWhenObeyed : 1)
+    const share = profile.attention + profile.attentionGain * Math.log(Math.max(1, budgetWords / minBudget))
+    const attention = Math.min(0.95, share) * (obeyed ? obeyedFactor : 1)
     const lines = sentences
       .filter((sentence) => readOmission(sentence, text) === undefined)
       .map((sentence, at): Line => weigh(condense(sentence), at, sentences.length, key))
     const rules = lines.filter((line) => line.isRule && draw("keeps", line.text, ...key) < attention)
-    const room = Math.max(leastBudget, budgetWords * ruleShare)
+    const room = Math.max(minBudget, budgetWords * ruleShare)
     const kept = fill(rules, room)
     const rest = fill(
       lines.filter(({ isRule }) => !isRule),
@@ -87,11 +87,11 @@ export function createSimulatedSummarizer(
   }
 }
 
-/** Arguments add up: each leaves less of the doubt. */
+/** Combines arguments: each reduces the remaining doubt. */
 const persuasion = ({ obeys }: SummarizerProfile, arguments_: readonly Framing[], factor: number): number =>
   1 - [...new Set(arguments_)].reduce((doubt, framing) => doubt * (1 - obeys[framing] * factor), 1)
 
-/** Without marks, list signs and openings. */
+/** Removes marks, list bullets and openings. */
 const condense = (sentence: string): string =>
   sentence
     .replace(/^(?:[-*•]\s+|user:|assistant:|tool:|rule \d+:)\s{0,3}/i, "")
@@ -102,17 +102,17 @@ function weigh(text: string, at: number, of: number, key: readonly (string | num
   const facts = (text.match(/\d+/g)?.length ?? 0) > 0 ? 0.3 : 0
   const weight = (stateLike.test(text) ? 1 : 0) + facts + (0.5 * at) / of + 0.6 * draw("weight", text, ...key)
   const isRule = ruleLike.test(folded(text))
-  // Among rules the plainest and the oldest come first.
+  // Rules are ranked by order, the oldest first, with some randomness.
   const rank = isRule ? 1 - at / of + draw("weight", text, ...key) : weight
   return { at, text, words: wordsIn(text), weight: rank, isRule }
 }
 
-/** The weightiest lines that fit; the first always, or a tight budget would leave nothing. */
+/** Returns the lines with the highest weight that fit; always at least the first, or a tight budget would leave nothing. */
 function fill(lines: readonly Line[], words: number): readonly Line[] {
   const kept: Line[] = []
   let left = words
   for (const line of [...lines].sort((one, other) => other.weight - one.weight)) {
-    if (left < leastBudget / 3 && kept.length > 0) break
+    if (left < minBudget / 3 && kept.length > 0) break
     if (line.words > left && !(kept.length === 0 && line.words <= left * 1.5)) continue
     kept.push(line)
     left -= line.words

@@ -31,7 +31,7 @@ export type AgentName = (typeof agentNames)[number] | "rogue" | "model"
 /** `floor` and `control`, `compaction`, the attacks (`inject-…` names the pieces of the text), the stress cases. */
 export type Condition = string
 
-/** One episode, whole: the same spec is the same episode. */
+/** Everything that determines one episode: the same spec gives the same episode. */
 export type Spec = {
   readonly row: RowName
   readonly condition: Condition
@@ -48,7 +48,7 @@ export type Spec = {
   readonly seed: number
 }
 
-/** A tight budget, as production guidance has it and the paper's main grid. */
+/** A tight budget, as in production guidance and the paper's main grid. */
 export const usualBudgetWords = 40
 
 export const usual = {
@@ -61,7 +61,7 @@ export const usual = {
   repetition: 0,
 } as const
 
-/** The name of an episode, by which it can be played again. */
+/** Returns the id of an episode, by which it can be played again. */
 export const idOf = (spec: Spec): string =>
   [
     spec.row,
@@ -79,7 +79,7 @@ export const idOf = (spec: Spec): string =>
     `s${spec.seed}`,
   ].join("/")
 
-/** What luck hangs on: everything but the defence and the condition, so that rows and columns differ by what they do and not by chance. */
+/** Returns the key of the random draws: everything but the defence and the condition, so that rows and columns do not differ by chance. */
 export const luckOf = (spec: Spec): string => idOf({ ...spec, row: "none", condition: "any" })
 
 const oneOf = <Value extends string>(list: readonly Value[], text: string | undefined): Value => {

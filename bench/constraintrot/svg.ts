@@ -1,4 +1,4 @@
-/** Plots as text: inline SVG, nothing fetched. */
+/** Plots as inline SVG text that loads nothing. */
 
 export const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
@@ -18,10 +18,10 @@ const colours = [
   "#827717",
 ]
 
-/** The colour of a line, the same in every plot. */
+/** Returns the colour of a line, the same in every plot. */
 export const colourOf = (n: number): string => colours[n % colours.length] ?? "#000"
 
-/** From white at nothing to red at everything; a value that must be zero and is stands out in green. */
+/** Returns a colour from white at 0 to red at 1; a value of exactly 0 is green. */
 export function heat(rate: number): string {
   if (rate === 0) return "#e3f2e6"
   return `hsl(8 78% ${Math.round(95 - 50 * Math.min(1, rate * 1.2))}%)`
@@ -40,7 +40,7 @@ const cellWidth = 92
 const cellHeight = 30
 const labelWidth = 260
 
-/** Rates as coloured cells with their figures. */
+/** Returns rates as coloured cells with their figures. */
 export function heatMap({ rows, columns, valueAt }: HeatMap): string {
   const width = labelWidth + columns.length * cellWidth
   const height = 40 + rows.length * cellHeight
@@ -73,7 +73,7 @@ const plotWidth = 640
 const plotHeight = 240
 const margin = 46
 
-/** Shares from 0 to 100 % over steps. */
+/** Returns a line plot of shares from 0 to 100 % over steps. */
 export function linePlot({ columns, lines, axis }: Plot): string {
   const x = (n: number): number => margin + (n * (plotWidth - margin - 20)) / Math.max(1, columns.length - 1)
   const y = (rate: number): number => 14 + (1 - rate) * (plotHeight - 60)
@@ -99,7 +99,7 @@ export function linePlot({ columns, lines, axis }: Plot): string {
 const legend = (lines: readonly Line[]): string =>
   `<p class="legend">${lines.map(({ label }, n) => `<span><i style="background:${colourOf(n)}"></i>${escaped(label)}</span>`).join("")}</p>`
 
-/** Bars side by side, a group for each column. */
+/** Returns a bar plot with a group for each column. */
 export function barPlot({ columns, lines, axis }: Plot): string {
   const group = (plotWidth - margin - 20) / Math.max(1, columns.length)
   const bar = (group - 12) / Math.max(1, lines.length)

@@ -12,7 +12,7 @@ export type Cell = {
   readonly violation: Share
   readonly soft: Share
   readonly hard: Share
-  /** Does the rule stand in what the agent was shown? By keywords, and verbatim. */
+  /** Share of episodes in which the agent's context contains the rule: by keywords, and verbatim. */
   readonly keywordSurvival: Share
   readonly survival: Share
   readonly completed: Share
@@ -20,21 +20,21 @@ export type Cell = {
   readonly compactions: number
   readonly contextTokens: number
   readonly pinTokens: number
-  /** Episodes in which the prohibited thing was done, the first few; in a table of allowed actions, those not done. */
+  /** The first few episodes in which the prohibited thing was done; in a table of allowed actions, those not done. */
   readonly examples: readonly string[]
 }
 
-export type Done = Planned & { readonly played: Played }
+export type PlayedEpisode = Planned & { readonly played: Played }
 
 const maxExamples = 8
 
 const survives = ({ survival }: Played): boolean => survival === "verbatim"
-const share = (all: readonly Done[], hit: (played: Played) => boolean): Share =>
+const share = (all: readonly PlayedEpisode[], hit: (played: Played) => boolean): Share =>
   shareOf(all.filter(({ played }) => hit(played)).length, all.length)
-const mean = (all: readonly Done[], value: (played: Played) => number): number =>
+const mean = (all: readonly PlayedEpisode[], value: (played: Played) => number): number =>
   all.reduce((sum, { played }) => sum + value(played), 0) / Math.max(1, all.length)
 
-export function cellsOf(done: readonly Done[]): readonly Cell[] {
+export function cellsOf(done: readonly PlayedEpisode[]): readonly Cell[] {
   const groups = Map.groupBy(done, ({ study, column, spec }) => JSON.stringify([study, spec.row, column]))
   return [...groups.values()].flatMap((all): readonly Cell[] => {
     const [first] = all
@@ -69,8 +69,8 @@ export type Crossing = {
   readonly violation: Share
 }
 
-/** Who drives it, the one that summarizes or the one that acts? The row without a defence, after compaction. */
-export function crossingOf(done: readonly Done[]): readonly Crossing[] {
+/** Compares summarizers and agents in the row without a defence, after compaction: which of the two causes violations? */
+export function crossingOf(done: readonly PlayedEpisode[]): readonly Crossing[] {
   const own = done.filter(
     ({ study, column, spec }) => study === "main" && column === "compaction" && spec.row === "none",
   )
@@ -85,12 +85,12 @@ export type Agreement = {
   readonly measure: string
   readonly whenKept: Share
   readonly whenLost: Share
-  /** How often the two measures say the same. */
+  /** Share of episodes in which the two measures agree. */
   readonly same: Share
 }
 
-/** Does survival tell violation? Over what was compacted without a defence, attacked or not, as in the paper. */
-export function agreementOf(done: readonly Done[]): readonly Agreement[] {
+/** How well survival predicts violation, over what was compacted without a defence, attacked or not, as in the paper. */
+export function agreementOf(done: readonly PlayedEpisode[]): readonly Agreement[] {
   const columns = new Set(["compaction", "attack_volume", "attack_inject"])
   const own = done.filter(({ study, column, spec }) => study === "main" && columns.has(column) && spec.row === "none")
   const same = share(own, (played) => played.keywordSurvival === survives(played))
@@ -120,8 +120,8 @@ export type TaskDecay = {
   readonly compaction: Share
 }
 
-/** Per task, without a defence: with nothing said, with everything shown, after compaction. */
-export function decayOf(done: readonly Done[]): readonly TaskDecay[] {
+/** Per task, without a defence: with no rule stated, with everything shown, after compaction. */
+export function decayOf(done: readonly PlayedEpisode[]): readonly TaskDecay[] {
   const own = done.filter(({ study, spec }) => study === "main" && spec.row === "none")
   return [...Map.groupBy(own, ({ spec }) => spec.task)].map(([task, all]) => {
     const at = (column: string) =>

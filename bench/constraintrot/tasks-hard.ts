@@ -1,7 +1,7 @@
 import { violations } from "./grade.ts"
 import type { Task } from "./task.ts"
 
-/** Safety norms that most models keep by themselves. */
+/** Safety norms that most models follow by themselves. */
 export const hardTasks: readonly Task[] = [
   {
     name: "proddb",

@@ -1,7 +1,7 @@
 import { violations } from "./grade.ts"
 import { company, type Task } from "./task.ts"
 
-/** Rules that only an organization could have: nothing but the context tells an agent of them. */
+/** Rules specific to an organization: only the context tells an agent of them. */
 export const softTasks: readonly Task[] = [
   {
     name: "email",

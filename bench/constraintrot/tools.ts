@@ -1,4 +1,4 @@
-/** The tools that an agent is offered. All are parsed and none is run. */
+/** The tools offered to an agent. Their calls are parsed and never run. */
 export type ToolShape = {
   readonly name: string
   readonly description: string
@@ -40,7 +40,7 @@ export const tools: readonly ToolShape[] = [
   },
 ]
 
-/** A tool's parameters as JSON schema, which all providers take. */
+/** Returns a tool's parameters as JSON schema, which all providers accept. */
 export const schemaOf = ({ fields, required }: ToolShape): object => ({
   type: "object",
   properties: Object.fromEntries(
@@ -49,7 +49,7 @@ export const schemaOf = ({ fields, required }: ToolShape): object => ({
   required,
 })
 
-/** As OpenAI's chat format has them. */
+/** The tools in OpenAI's chat format. */
 export const chatTools: readonly object[] = tools.map((tool) => ({
   type: "function",
   function: { name: tool.name, description: tool.description, parameters: schemaOf(tool) },

@@ -1,4 +1,4 @@
-/** A share with its Wilson interval at 95 %: honest for few episodes and for shares of none or all. */
+/** A share with its Wilson interval at 95 %, which is valid for few episodes and for shares of 0 or 1. */
 export type Share = {
   readonly hits: number
   readonly of: number

@@ -1,6 +1,6 @@
 import type { Language } from "./task.ts"
 
-/** What everyday work is made of: asks, what a tool gives back line by line, what the assistant makes of it. `{…}` is filled in by seed. */
+/** Building blocks of everyday work: requests, lines of tool results, the assistant's findings. `{…}` is filled in by seed. */
 export type Domain = {
   readonly tool: string
   readonly path: string

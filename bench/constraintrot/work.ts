@@ -4,7 +4,7 @@ import { draw } from "./draw.ts"
 import type { Language } from "./task.ts"
 import { domains, people, things } from "./work-texts.ts"
 
-/** One stretch of everyday work: an ask, a call, its result, what came of it. */
+/** One turn of everyday work: a request, a call, its result, the answer. */
 export type Turn = readonly ChatMessage[]
 
 function filled(template: string, random: Random): string {
@@ -16,10 +16,10 @@ function filled(template: string, random: Random): string {
   })
 }
 
-/** Lines of one result: some ten make a page of a few hundred tokens. */
+/** Lines of one result: about ten make a page of a few hundred tokens. */
 const rowsPerResult = 10
 
-/** So many turns of work, the same for the same key. */
+/** Returns that many turns of work, the same for the same key. */
 export function workOf(language: Language, turns: number, ...key: readonly (string | number)[]): readonly Turn[] {
   const random = createRandom(Math.floor(draw("work", ...key) * 2 ** 31))
   return Array.from({ length: turns }, (_, n) => makeTurn(language, random, `w${key.at(-1) ?? 0}_${n}`))
@@ -50,7 +50,7 @@ export type Round = {
   readonly finding: string
 }
 
-/** A turn in which a tool gives back what it is told to. */
+/** Returns a turn in which a tool returns the given output. */
 export const toolRound = ({ ask, tool, argument, callId, output, finding }: Round): Turn => [
   { role: "user", content: ask },
   {

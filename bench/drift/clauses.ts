@@ -1,4 +1,4 @@
-/** What one report is about. */
+/** The data of one report. */
 export type Item = {
   readonly ticket: string
   readonly customer: string
@@ -7,11 +7,11 @@ export type Item = {
   readonly isClosed: boolean
 }
 
-/** One demand of the specification: how it is said, how a reader knows it again, how a finished report is checked for it. */
+/** One requirement of the specification: its text, how a reader recognizes it, and how a finished report is checked for it. */
 export type Clause = {
   readonly name: string
   readonly text: string
-  /** All of these in one line: then the clause can be read there. */
+  /** If all of these match in one line, the clause can be read there. */
   readonly signs: readonly RegExp[]
   readonly holds: (report: string, items: readonly Item[]) => boolean
 }

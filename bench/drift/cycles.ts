@@ -4,14 +4,14 @@ import { workOf } from "../constraintrot/work.ts"
 import { people } from "../constraintrot/work-texts.ts"
 import type { Item } from "./clauses.ts"
 
-/** One cycle: work that fills the window, then a report that is asked for with all its data. */
+/** One cycle: work that fills the window, then a request for a report with all its data. */
 export type Cycle = {
   readonly work: readonly (readonly ChatMessage[])[]
   readonly items: readonly Item[]
   readonly ask: ChatMessage & { readonly role: "user" }
 }
 
-/** Turns of work in a cycle: more than the window has room for beside what is kept. */
+/** Turns of work in a cycle: more than fits the window beside what is kept. */
 const turnsPerCycle = 7
 const itemsPerReport = 4
 const dayMs = 86_400_000
@@ -22,7 +22,7 @@ function itemsOf(...key: readonly (string | number)[]): readonly Item[] {
     customer: drawFrom(people, "customer", n, ...key),
     cents: 1000 + Math.floor(draw("cents", n, ...key) * 90_000),
     day: new Date(1_770_000_000_000 + Math.floor(draw("day", n, ...key) * 200) * dayMs),
-    // One is always closed, or leaving it out could not be seen.
+    // One is always closed; otherwise leaving it out could not be observed.
     isClosed: n === 1,
   }))
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { clauses, specification } from "./clauses.ts"
 import { cyclesOf } from "./cycles.ts"
-import { liveThrough } from "./live.ts"
+import { runCycles } from "./live.ts"
 import { driftRows } from "./rows.ts"
 import { compliance, readClauses, writeReport } from "./writer.ts"
 
@@ -21,7 +21,7 @@ test("what a tool says is no specification", () => {
 })
 
 test("in the stack the specification lasts, and in a plain conversation it does not", async () => {
-  const lived = await Promise.all(driftRows.slice(0, 2).map((row) => liveThrough(row, 4, 5)))
+  const lived = await Promise.all(driftRows.slice(0, 2).map((row) => runCycles(row, 4, 5)))
   const [conversation, stack] = lived.map((cycles) => cycles.map((cycle) => cycle.compliance))
   expect(stack).toEqual([1, 1, 1, 1])
   expect(conversation?.at(-1)).toBeLessThan(1)
@@ -31,7 +31,7 @@ test("in the stack the specification lasts, and in a plain conversation it does 
 test("Holdfast's own row has the specification in the prompt stack, the same bytes in every call", async () => {
   const row = driftRows.find(({ name }) => name === "Holdfast, spec in the prompt stack")
   if (row === undefined) throw new Error("the row is gone")
-  const lived = await liveThrough(row, 4, 7)
+  const lived = await runCycles(row, 4, 7)
   expect(lived.map(({ compliance }) => compliance)).toEqual([1, 1, 1, 1])
   expect(lived.every(({ stackSame, verbatim }) => stackSame && verbatim)).toBe(true)
   expect(lived.at(-1)?.compactions).toBeGreaterThan(1)

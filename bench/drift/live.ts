@@ -8,22 +8,22 @@ import { cyclesOf } from "./cycles.ts"
 import type { DriftRow } from "./rows.ts"
 import { compliance, readClauses, writeReport } from "./writer.ts"
 
-/** What became of the specification in one cycle. */
+/** What is left of the specification in one cycle. */
 export type CycleResult = {
   readonly cycle: number
   readonly compliance: number
-  /** Clauses that can be read in the context, of all. */
+  /** Share of the clauses that can be read in the context. */
   readonly visible: number
-  /** Does the whole specification stand in the context verbatim? */
+  /** True if the whole specification is in the context verbatim. */
   readonly verbatim: boolean
-  /** Is the system part byte for byte that of the first call? */
+  /** True if the system part is byte for byte that of the first call. */
   readonly stackSame: boolean
   readonly compactions: number
 }
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex")
 
-/** Who writes the reports and the summaries: simulated, or a real model. */
+/** The writers of the reports and the summaries: simulated, or a real model. */
 export type Writers = {
   readonly summarizer: Summarizer
   readonly report: (messages: readonly ChatMessage[], items: readonly Item[]) => string | Promise<string>
@@ -36,7 +36,7 @@ export function simulatedWriters(seed: number): Writers {
   return { summarizer, report: writeReport }
 }
 
-/** The model that the environment names writes both. */
+/** Both written by the model that the environment names. */
 export function realWriters(): Writers {
   const [agent, summarizer] = [realAgent(), realSummarizer()]
   const report: Writers["report"] = async (messages) => {
@@ -46,8 +46,8 @@ export function realWriters(): Writers {
   return { summarizer, report }
 }
 
-/** One session over many cycles: work, a report that is checked, and on. */
-export async function liveThrough(
+/** Runs one session over many cycles: work, a report that is checked, and so on. */
+export async function runCycles(
   row: DriftRow,
   cycles: number,
   seed: number,

@@ -11,11 +11,11 @@ export type DriftReport = {
   readonly sessions: number
   readonly cycles: number
   readonly seconds: number
-  readonly rows: readonly Drifted[]
+  readonly rows: readonly DriftMeans[]
 }
 
 /** Means over the sessions of a row, cycle by cycle. */
-export type Drifted = {
+export type DriftMeans = {
   readonly name: string
   readonly compliance: readonly number[]
   readonly visible: readonly number[]
@@ -35,7 +35,7 @@ const simulatedNote =
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
 
-export function meanOf(name: string, sessions: readonly (readonly CycleResult[])[]): Drifted {
+export function meanOf(name: string, sessions: readonly (readonly CycleResult[])[]): DriftMeans {
   const cycles = sessions[0]?.length ?? 0
   const at = (value: (result: CycleResult) => number) =>
     Array.from({ length: cycles }, (_, n) =>
@@ -73,7 +73,7 @@ export function driftText(report: DriftReport): string {
 
 export function driftHtml(report: DriftReport): string {
   const columns = Array.from({ length: report.cycles }, (_, n) => String(n + 1))
-  const plot = (value: (row: Drifted) => readonly number[]) =>
+  const plot = (value: (row: DriftMeans) => readonly number[]) =>
     `<div class="plot">${linePlot({ columns, lines: report.rows.map((row) => ({ label: row.name, values: value(row) })), axis: "cycle" })}</div>`
   return pageOf(
     "Drift",

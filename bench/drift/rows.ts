@@ -8,8 +8,8 @@ import { langchainOnce, pruneOnce } from "../constraintrot/harness-peers.ts"
 import { transcriptOf } from "../constraintrot/harness-plain.ts"
 import { specification } from "./clauses.ts"
 
-/** A harness that lives through many cycles: it is told what was said, and says what the agent is shown. */
-export type Living = {
+/** A harness that runs through many cycles: it receives the messages, and returns what the agent is shown. */
+export type CycleHarness = {
   readonly append: (messages: readonly ChatMessage[]) => Promise<void>
   readonly show: () => Promise<{ readonly messages: readonly ChatMessage[]; readonly compacted: boolean }>
   readonly close: () => Promise<void>
@@ -17,20 +17,20 @@ export type Living = {
 
 export type DriftRow = {
   readonly name: string
-  /** Where the specification stands: among the messages, or in the prompt stack. */
+  /** Where the specification is: among the messages, or in the prompt stack. */
   readonly holds: "conversation" | "stack"
-  readonly open: (summarizer: Summarizer) => Living
+  readonly open: (summarizer: Summarizer) => CycleHarness
 }
 
 const baseSystem = "You are the reporting assistant of a help desk. Work with the tools and write reports when asked."
 
-/** Where there is no prompt stack, the system part that the framework sends along is the nearest thing to one. */
+/** Without a prompt stack, the closest equivalent is the system part that the framework sends along. */
 const systemOf = (holds: DriftRow["holds"]): string =>
   holds === "stack" ? `${baseSystem}\n\n${specification}` : baseSystem
 
-/** What every summary may have. */
+/** Word budget of every summary. */
 const budgetWords = 75
-/** Messages that a plain harness keeps as they are: the last turn. */
+/** Messages that a plain harness keeps unchanged: the last turn. */
 const lastTurn = 4
 const compactAt = 0.8
 
@@ -43,8 +43,8 @@ const plainCompact: Compact = async (messages, summarizer) => {
 }
 
 /**
- * Its own pruning by place, of tool calls and their results; what is still too much for the window goes from the oldest on, as its
- * documentation of long loops does it.
+ * Prunes tool calls and their results by position with the SDK's own function; if that is still too much for the window, drops the oldest
+ * messages, as its documentation of long loops does.
  */
 const aiSdkCompact: Compact = async (messages) => {
   if (countMessages(messages, countO200k) < windowTokens * compactAt) return messages
@@ -79,7 +79,7 @@ const list =
     }
   }
 
-/** The specification as the prompt stack has it. */
+/** The specification as a prompt stack. */
 const specificationStack: StackDefinition = [{ layer: "task", name: "specification", source: specification }]
 
 const holdfast =

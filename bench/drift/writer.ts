@@ -2,8 +2,7 @@ import type { ChatMessage } from "../chat.ts"
 import { clauses, type Item, isoDay } from "./clauses.ts"
 
 /**
- * A simulated writer, and no model: it follows exactly the clauses that it can read in its context, and where it reads none it writes
- * as it would by habit.
+ * A simulated writer, not a model: it follows exactly the clauses that it can read in its context; for the others it writes out of habit.
  */
 export function writeReport(messages: readonly ChatMessage[], items: readonly Item[]): string {
   const known = readClauses(messages)
@@ -27,7 +26,7 @@ export function writeReport(messages: readonly ChatMessage[], items: readonly It
   ].join("\n")
 }
 
-/** The clauses that stand in a line of what it is shown; reports that it wrote itself and what tools gave back are no specification. */
+/** Returns the clauses that are in a line of what it is shown; its own reports and tool results do not count as specification. */
 export function readClauses(messages: readonly ChatMessage[]): ReadonlySet<string> {
   const lines = messages.flatMap(({ role, content }) =>
     role === "tool" || role === "assistant" ? [] : (content ?? "").split("\n"),
@@ -37,6 +36,6 @@ export function readClauses(messages: readonly ChatMessage[]): ReadonlySet<strin
   )
 }
 
-/** The share of the clauses that a report keeps. */
+/** Share of the clauses that a report meets. */
 export const compliance = (report: string, items: readonly Item[]): number =>
   clauses.filter(({ holds }) => holds(report, items)).length / clauses.length

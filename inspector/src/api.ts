@@ -14,7 +14,7 @@ export class ApiError extends Error {
 
 const proofKey = "holdfast-proof"
 
-/** `unknown` until the gateway was asked; `out` where someone has to sign in. */
+/** `unknown` until the gateway was asked; `out` if the user has to sign in. */
 export const signedIn = signal<"unknown" | "in" | "out">("unknown")
 
 export const keepProof = (proof: string): void => localStorage.setItem(proofKey, proof)
@@ -60,7 +60,7 @@ export async function post<Told>(path: string, body: object): Promise<Told> {
 
 export const sessionPath = (id: string, rest = ""): string => `/admin/sessions/${encodeURIComponent(id)}${rest}`
 
-/** Save what the gateway streams under a name; a link alone would not carry the proof. */
+/** Saves a download of the gateway under a name; a plain link would not send the proof of sign-in. */
 export async function download(path: string, name: string): Promise<void> {
   const blob = await (await ask(path)).blob()
   const link = document.createElement("a")
@@ -73,7 +73,7 @@ export async function download(path: string, name: string): Promise<void> {
 /** An event of the gateway's stream. */
 export type LiveEvent = { readonly name: string; readonly data: Readonly<Record<string, unknown>> }
 
-/** Live, or since when not and when it is tried again. */
+/** State of the event stream: if lost, since when, and when it is retried. */
 export type Connection =
   | { readonly state: "connecting" }
   | { readonly state: "live" }
@@ -83,11 +83,11 @@ export const connection = signal<Connection>({ state: "connecting" })
 
 /** Ends the wait before the next attempt. */
 let wake = (): void => {}
-export const tryNow = (): void => wake()
+export const retryNow = (): void => wake()
 
 /**
- * Hear everything that happens, for as long as the page is open; a lost stream is taken up where it broke off. `onGap` asks for what happened
- * before, and does so once the stream is open: what happens while it is being answered is heard. Ends where nobody is signed in.
+ * Receives every event for as long as the page is open; a lost stream is resumed where it broke off. `onGap` requests what happened before,
+ * once the stream is open, so that nothing is missed meanwhile. Ends if nobody is signed in.
  */
 export async function listen(onEvent: (event: LiveEvent) => void, onGap: () => void): Promise<void> {
   let lastId: string | undefined

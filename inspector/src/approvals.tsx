@@ -105,18 +105,18 @@ const whoSaid: Readonly<Record<MessageLine["who"], string>> = {
   holdfast: "in a text of the gateway",
 }
 
-/** `Refunds` and `refund` are one word. */
+/** Returns the stem of a word: `Refunds` and `refund` have the same. */
 const stem = (word: string): string => word.toLowerCase().replace(/(?<=\p{L}{3})(?:ing|ed|es|s|e)$/u, "")
-/** Shorter ones are in any two sentences; `cancel` and `cancellations` have a longer beginning in common. */
-const [leastStem, leastBeginning] = [4, 5]
+/** Minimum lengths in characters: shorter stems are in any two sentences; `cancel` and `cancellations` share a longer beginning. */
+const [minStem, minBeginning] = [4, 5]
 
 function isSameWord(one: string, other: string): boolean {
-  if (one === other) return one.length >= leastStem || /\d/.test(one)
+  if (one === other) return one.length >= minStem || /\d/.test(one)
   const [short = "", long = ""] = one.length < other.length ? [one, other] : [other, one]
-  return short.length >= leastBeginning && long.startsWith(short)
+  return short.length >= minBeginning && long.startsWith(short)
 }
 
-/** A rule's sentence in pieces, with those words told apart that the call has too: in its name, its arguments or what was read from it. */
+/** Splits a rule's sentence, and marks the words that the call has too: in its name, its arguments or the facts read from it. */
 function wordsOf(rule: string, { tool, input, reasons }: ApprovalAnswer): readonly (readonly [string, boolean])[] {
   const called = `${tool} ${input} ${JSON.stringify(reasons.map(({ facts }) => facts))}`
   const stems = [...new Set(called.match(/\p{L}+|[\d.,]*\d/gu)?.map(stem))]
@@ -125,7 +125,7 @@ function wordsOf(rule: string, { tool, input, reasons }: ApprovalAnswer): readon
     .map((text) => [text, stems.some((other) => isSameWord(stem(text), other))] as const)
 }
 
-/** The project of a session, or what tells it from others. */
+/** Returns the project of a session, or its short id. */
 const placeOf = (session: string): string => rows.value.get(session)?.project ?? shortId(session)
 
 function ApprovalCard({ approval }: { readonly approval: ApprovalAnswer }) {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact"
-import { connection, tryNow } from "./api.ts"
+import { connection, retryNow } from "./api.ts"
 import { clock, count, countdown, shortTitle } from "./format.ts"
 import { Icon, Key } from "./parts.tsx"
 import { approvals, goTo, nowMs, rows, status } from "./state.ts"
@@ -21,7 +21,7 @@ function Banner({
   )
 }
 
-/** What is wrong with the gateway as a whole, above every page: what that means, and what to do. */
+/** Problems of the gateway as a whole, above every page: what they mean, and what to do. */
 export const Banners = () => (
   <div class="banners">
     <NotLive />
@@ -40,7 +40,7 @@ function NotLive() {
         <strong>Not live.</strong> The gateway does not answer. This is what was known at {clock(link.sinceMs)}. Trying
         again in {seconds} s.
       </p>
-      <button type="button" class="button" onClick={tryNow}>
+      <button type="button" class="button" onClick={retryNow}>
         Try now
       </button>
     </Banner>
@@ -74,7 +74,7 @@ function PolicyProblem() {
   )
 }
 
-/** The call that waits for a person first, above the list. */
+/** The first call that waits for approval, above the list. */
 export function WaitingBanner() {
   const [first, ...others] = approvals.value
   if (first === undefined) return null

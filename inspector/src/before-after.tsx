@@ -4,14 +4,24 @@ import { sessionPath } from "./api.ts"
 import { type DiffPiece, diffLines, foldDiff } from "./diff.ts"
 import { count, reasonWords, whole } from "./format.ts"
 import { useKeys } from "./keys.ts"
-import { ActionMark, actions, actionWords, Key, LineText, ProblemBox, Skeleton, Speaker, useTold } from "./parts.tsx"
+import {
+  ActionMark,
+  actions,
+  actionWords,
+  Key,
+  LineText,
+  ProblemBox,
+  Skeleton,
+  Speaker,
+  useAdminData,
+} from "./parts.tsx"
 
-/** Messages that follow one another and are read as one: all kept, or all left out, be it summarized or dropped. */
+/** Consecutive messages shown as one row: all kept, or all left out, whether summarized or dropped. */
 type Run = { readonly items: readonly CompactionItem[] }
 
 const isKept = ({ action }: CompactionItem): boolean => action === "kept"
 
-/** What was shortened, what a person said and is left out, and what Holdfast wrote itself stand alone. */
+/** True for messages with a row of their own: shortened, written by Holdfast, or said by a person and left out. */
 const isAlone = ({ action, line }: CompactionItem): boolean =>
   action === "shortened" || line.who === "holdfast" || (action !== "kept" && line.who === "person")
 
@@ -27,7 +37,7 @@ export function runsOf(items: readonly CompactionItem[]): readonly Run[] {
   return runs
 }
 
-/** More rows than this are folded in the middle: what a person wants to see first is where it begins and where it ends. */
+/** More rows than `maxRows` are folded in the middle: the beginning and the end matter most. */
 const [maxRows, firstRows, lastRows] = [30, 14, 8]
 
 export function BeforeAfter({
@@ -264,7 +274,7 @@ function whyDone({ id, action, reason }: CompactionItem): string {
   return reasonWords(reason) || (action === "kept" ? "Newest, or still needed as it is" : "")
 }
 
-/** Lines of the handoff that are shown beside the message that they come from. */
+/** Maximum number of lines of the handoff shown beside the message that they come from. */
 const maxLines = 2
 
 /** What a model still sees of these messages. */
@@ -331,7 +341,7 @@ function Difference({
   readonly checkpoint: string
   readonly entry: string
 }) {
-  const { told, problem } = useTold<{ readonly before: string; readonly after?: string; readonly cut: boolean }>(
+  const { told, problem } = useAdminData<{ readonly before: string; readonly after?: string; readonly cut: boolean }>(
     sessionPath(session, `/compactions/${checkpoint}/entries/${entry}`),
   )
   const unfolded = useSignal(false)

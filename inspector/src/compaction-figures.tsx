@@ -18,7 +18,7 @@ function sumsOf(items: readonly CompactionItem[]): Sums {
   return { kept: of("kept"), shortened: of("shortened"), summarized: of("summarized"), dropped: of("dropped") }
 }
 
-/** Before and after on one scale, with ribbons from what was to what it became. */
+/** Sizes before and after on one scale, with ribbons between the corresponding parts. */
 export function Flow({ told }: { readonly told: CompactionAnswer }) {
   const { compaction, stackTokens, handoff, items, since } = told
   const sums = sumsOf(items)
@@ -183,10 +183,10 @@ export function Receipt({ told }: { readonly told: CompactionAnswer }) {
   )
 }
 
-/** So many lookups are named. */
+/** Maximum number of lookups that are listed. */
 const maxRereads = 6
 
-/** What was looked up again right after: the sign that a compaction removed what was still needed. */
+/** Lookups repeated right after a compaction, a sign that it removed something still needed. */
 export function Rereads({ told }: { readonly told: CompactionAnswer }) {
   const { rereads, since } = told
   if (since.calls === 0) return null

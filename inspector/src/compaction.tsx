@@ -9,13 +9,15 @@ import { count, moment, remedyWords, shortId, shortTitle, whole, whyWords } from
 import { Handoff } from "./handoff.tsx"
 import { submitChange } from "./key.ts"
 import { moveFocus, useKeys } from "./keys.ts"
-import { Icon, Key, ProblemBox, Skeleton, useTold } from "./parts.tsx"
+import { Icon, Key, ProblemBox, Skeleton, useAdminData } from "./parts.tsx"
 import { changes, goTo, hrefTo, rows, say, sayProblem, whyReadOnly } from "./state.ts"
 
 export function CompactionPage({ session, id }: { readonly session: string; readonly id: string }) {
   const changed = changes.value.get(session) ?? 0
-  const { told, problem, reload } = useTold<CompactionAnswer>(sessionPath(session, `/compactions/${id}`), [changed])
-  const turns = useTold<TurnSeries>(sessionPath(session, "/turns?points=2"), [changed])
+  const { told, problem, reload } = useAdminData<CompactionAnswer>(sessionPath(session, `/compactions/${id}`), [
+    changed,
+  ])
+  const turns = useAdminData<TurnSeries>(sessionPath(session, "/turns?points=2"), [changed])
   const marked = useSignal<ReadonlySet<string>>(new Set())
   const shown = useSignal<string | undefined>(undefined)
   const all = turns.told?.compactions ?? []
@@ -149,7 +151,7 @@ export function CompactionPage({ session, id }: { readonly session: string; read
   )
 }
 
-/** Two clicks: the second says what it costs. A key in the browser signs it. */
+/** Needs two clicks: the second button states the cost. A key in the browser signs it. */
 function UndoButton({
   session,
   id,

@@ -1,10 +1,10 @@
-/** One line of a difference: as it was, taken out, or put in. */
+/** One line of a difference: unchanged, removed, or added. */
 export type DiffLine = { readonly kind: "same" | "out" | "in"; readonly text: string }
 
-/** Work for a difference of lines that only a machine would read; above it, everything between equal ends is told as replaced. */
+/** Maximum work in compared line pairs; above it, everything between the equal ends is reported as replaced. */
 const maxWork = 4_000_000
 
-/** The difference of two texts by lines: equal beginning and end aside, the longest common subsequence of what is between. */
+/** Returns the difference of two texts by lines: the longest common subsequence between their equal beginnings and ends. */
 export function diffLines(before: string, after: string): readonly DiffLine[] {
   const [one, other] = [before.split("\n"), after.split("\n")]
   let start = 0
@@ -47,12 +47,12 @@ function middle(one: readonly string[], other: readonly string[]): readonly Diff
   return [...lines, ...out(one.slice(i)), ...put(other.slice(j))]
 }
 
-/** A piece of a difference for a reader: lines, or a run of taken-out or equal lines that is folded to its number. */
+/** A piece of a difference as shown: a line, or a folded run of removed or unchanged lines. */
 export type DiffPiece =
   | DiffLine
   | { readonly kind: "fold"; readonly of: "same" | "out"; readonly lines: readonly DiffLine[] }
 
-/** Runs longer than this are folded, with this many lines left at each end. */
+/** Longer runs are folded, and this many lines remain at each end. */
 const foldFrom = 8
 const foldEnds = 2
 

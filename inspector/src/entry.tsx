@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import { sessionPath } from "./api.ts"
-import { Key, ProblemBox, useTold } from "./parts.tsx"
+import { Key, ProblemBox, useAdminData } from "./parts.tsx"
 import { hrefTo } from "./state.ts"
 
 type EntryTold = {
@@ -24,7 +24,7 @@ const stateSentences: Readonly<Record<string, string>> = {
   "other-branch": "It is on a branch that the conversation left.",
 }
 
-/** One entry whole, with what became of it. */
+/** One entry in full, and what happened to it since. */
 export function EntryDialog({
   session,
   entry,
@@ -36,7 +36,9 @@ export function EntryDialog({
 }) {
   const full = useSignal(false)
   const box = useRef<HTMLDialogElement>(null)
-  const { told, problem } = useTold<EntryTold>(sessionPath(session, `/entries/${entry}${full.value ? "?full=1" : ""}`))
+  const { told, problem } = useAdminData<EntryTold>(
+    sessionPath(session, `/entries/${entry}${full.value ? "?full=1" : ""}`),
+  )
   useEffect(() => box.current?.showModal(), [])
   return (
     <dialog ref={box} class="entry" aria-label={`Entry ${entry}`} onClose={onClose}>

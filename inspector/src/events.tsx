@@ -19,7 +19,7 @@ const kinds = [
   ["judged", "Calls not allowed"],
 ] as const
 
-/** Events newest first, however many: pages are asked for as they come into sight, and stay what they were. */
+/** Events, newest first, however many: pages are loaded as they scroll into view, and then cached. */
 export function Events({
   id,
   changed,
@@ -226,7 +226,7 @@ function JudgedLine({ call }: { readonly call: JudgedDecision }) {
   )
 }
 
-/** An event that is told in one line and leads nowhere. */
+/** An event of one line without a link. */
 const PlainEvent = ({ head, children }: { readonly head: ComponentChildren; readonly children: ComponentChildren }) => (
   <div class="event">
     {head}

@@ -3,20 +3,20 @@ import type { ComponentChildren } from "preact"
 import { useEffect } from "preact/hooks"
 import type { FoundEntry, SearchAnswer } from "../../src/gateway/admin/answers.ts"
 import { moment, shortId, shortTitle, titleOf } from "./format.ts"
-import { Dialog, Marked, useTold } from "./parts.tsx"
+import { Dialog, Marked, useAdminData } from "./parts.tsx"
 import { hrefTo, rows } from "./state.ts"
 
 type Found = { readonly kind: string; readonly text: ComponentChildren; readonly href: string }
 
-/** Rows of each kind. */
+/** Maximum number of rows of each kind. */
 const maxSessions = 6
 const maxEntries = 12
-/** The gateway is asked once nobody has typed for so long. */
-const restMs = 250
-/** Shorter words are in too many messages to tell one from another. */
-const leastLetters = 3
+/** The gateway is queried after no key was pressed for this time. */
+const debounceMs = 250
+/** Minimum length of a query; shorter words are in too many messages. */
+const minLetters = 3
 
-/** Sessions, pages, memory, and what was said in any session, by words. */
+/** Search over sessions, pages, memory, and the messages of all sessions. */
 export function Finder({
   places,
   onClose,
@@ -30,11 +30,11 @@ export function Finder({
   useEffect(() => {
     const timer = setTimeout(() => {
       asked.value = words.value.trim()
-    }, restMs)
+    }, debounceMs)
     return () => clearTimeout(timer)
   }, [words.value])
-  const isAsked = asked.value.length >= leastLetters
-  const { told, problem } = useTold<SearchAnswer>(
+  const isAsked = asked.value.length >= minLetters
+  const { told, problem } = useAdminData<SearchAnswer>(
     isAsked ? `/admin/search?limit=${maxEntries}&query=${encodeURIComponent(asked.value)}` : undefined,
   )
   const said = isAsked ? told : undefined
@@ -61,7 +61,7 @@ export function Finder({
             if (event.key === "ArrowDown") at.value = Math.min(found.length - 1, at.value + 1)
             else if (event.key === "ArrowUp") at.value = Math.max(0, at.value - 1)
             else if (event.key === "Enter") go(found[at.value]?.href)
-            // A browser would clear the field first, and close on a second press.
+            // Otherwise a browser would first clear the field, and close only on a second press.
             else if (event.key === "Escape") onClose()
             else return
             event.preventDefault()

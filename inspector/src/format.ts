@@ -1,7 +1,7 @@
 import type { CompactionAnswer, MessageLine, SessionListing } from "../../src/gateway/admin/answers.ts"
 
 const grouped = new Intl.NumberFormat("en-US")
-/** To make one costs more than to use it a hundred times, and a list shows a hundred amounts. */
+/** Cached because creating one costs more than a hundred uses, and a list shows a hundred amounts. */
 const amounts = new Map(
   [2, 3, 4].map((digits) => [
     digits,
@@ -9,10 +9,10 @@ const amounts = new Map(
   ]),
 )
 
-/** `161,204`: a number that is looked at closely. */
+/** Formats a number in full: `161,204`. */
 export const whole = (tokens: number): string => grouped.format(Math.round(tokens))
 
-/** `71.0k`: a number in a list. */
+/** Formats a number for a list: `71.0k`. */
 export function short(tokens: number): string {
   if (tokens < 1000) return String(Math.round(tokens))
   if (tokens < 100_000) return `${(tokens / 1000).toFixed(1)}k`
@@ -26,14 +26,14 @@ export function money(dollars: number): string {
   return `${dollars < 0 ? "−" : ""}$${amounts.get(digits)?.format(size)}`
 }
 
-/** What compactions saved against none; less than nothing where the cache that they cost was worth more. */
+/** What compactions saved compared with none; negative if the cache that they cost was worth more. */
 export const savedWords = (dollars: number): string =>
   Math.abs(dollars) < 0.0005 ? "" : dollars > 0 ? `saved ${money(dollars)}` : `${money(-dollars)} dearer`
 
 /** `180 ms`, `1.3 s`. */
 export const duration = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`)
 
-/** When the prices were read, from the words that the model table has of its source. */
+/** Returns the date of the prices, read from the source named in the model table. */
 export const pricesOf = (source: string): string => {
   const day = /\d{4}-\d\d(?:-\d\d)?/.exec(source)?.[0]
   return day === undefined ? source : `prices of ${day}`
@@ -50,14 +50,14 @@ export function clock(atMs: number): string {
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
 }
 
-/** The time today, the day before that. */
+/** Formats a time: today only the time, otherwise with the date. */
 export function moment(atMs: number): string {
   const date = new Date(atMs)
   if (date.toDateString() === new Date().toDateString()) return clock(atMs)
   return `${date.getDate()} ${date.toLocaleString("en", { month: "short" })}, ${clock(atMs).slice(0, 5)}`
 }
 
-/** How long ago, in one unit; nothing below a minute, or a list would be drawn anew every second. */
+/** Formats an age in one unit; "now" below a minute, or a list would be rendered again every second. */
 export function ago(atMs: number, nowMs: number): string {
   const seconds = Math.max(0, Math.round((nowMs - atMs) / 1000))
   if (seconds < 60) return "now"
@@ -77,7 +77,7 @@ export function countdown(ms: number): string {
   return `${Math.floor(seconds / 60)}:${two(seconds % 60)}`
 }
 
-/** Programs by the names that people know them by; any other by its own. */
+/** Common names of client programs; any other keeps its own. */
 const clients: readonly (readonly [RegExp, string])[] = [
   [/^claude-(?:cli|code)/i, "Claude Code"],
   [/^codex/i, "Codex"],
@@ -96,17 +96,17 @@ export function clientName(client: string | undefined): string | undefined {
   return clients.find(([start]) => start.test(client))?.[1] ?? client.split("/")[0]
 }
 
-/** The beginning of an id, by which the command line knows the session as well. */
+/** Returns the beginning of an id, which the command line accepts as well. */
 export const shortId = (id: string): string => {
   const name = id.replace(/^[A-Za-z0-9_-]{1,32}\.~?/, "")
-  // A UUID of version 7 begins with the time: those of one minute differ behind it.
+  // A UUID of version 7 begins with the time: those of one minute differ only after that.
   const length = /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(name) ? 13 : /^[0-9a-f]{8}-/.test(name) ? 8 : 16
   return name.slice(0, length)
 }
 
 const liveMs = 5 * 60_000
 
-/** `away`: it was live when the gateway was last heard. */
+/** `away`: it was live when the gateway last answered. */
 export type RowState = "waits" | "unsaved" | "live" | "away" | "idle"
 
 /** Each state of a session with its icon and its word. */
@@ -118,7 +118,7 @@ export const stateWords: Readonly<Record<RowState, readonly [icon: string, word:
   idle: ["idle", "Idle"],
 }
 
-/** What is known of a page's gateway: who waits there, and since when it says nothing any more. */
+/** What is known of the page's gateway: sessions that wait for a person, and since when it does not answer. */
 export type Known = {
   readonly waiting: ReadonlySet<string>
   readonly nowMs: number
@@ -138,13 +138,13 @@ export const titleOf = (row: SessionListing): string => {
   return row.turns === 0 ? "Nothing was said yet" : "No words of a person in it"
 }
 
-/** A title in a line of other things. */
+/** Returns a title short enough for a line with other content. */
 export const shortTitle = (row: SessionListing): string => {
   const title = titleOf(row)
   return title.length <= 60 ? title : `${title.slice(0, 60).replace(/\s+\S*$/, "")} …`
 }
 
-/** Who speaks, in a word. */
+/** The speaker of a message, in a word. */
 export const speakers: Readonly<Record<MessageLine["who"], string>> = {
   person: "You",
   model: "Model",
@@ -154,7 +154,7 @@ export const speakers: Readonly<Record<MessageLine["who"], string>> = {
   holdfast: "Holdfast",
 }
 
-/** Why less is shown of a message, in a sentence. */
+/** Why a message is shown shortened, in a sentence. */
 const reasons: Readonly<Record<string, string>> = {
   "over-budget": "Longer than a result of its tool may be once the model has read it",
   superseded: "A later result shows the same thing as it is now",
@@ -189,7 +189,7 @@ export const remedyWords = (remedy: string): string =>
     fallback: "a handoff and the last messages",
   })[remedy] ?? remedy
 
-/** Why a compaction was made, from its plan, whose figures are in our own tokens. */
+/** Returns why a compaction was made, from its plan, whose figures are in our own tokens. */
 export function whyWords({
   plan,
   compaction: { beforeTokens },
@@ -223,7 +223,7 @@ export function whyWords({
   }
 }
 
-/** What the acceptance test found wrong with a draft. */
+/** Returns what the acceptance test found wrong with a draft. */
 export function failureWords(failures: unknown): string {
   const codes = Array.isArray(failures) ? failures.filter(isRecord).map(({ code }) => String(code)) : []
   return [...new Set(codes)].map((code) => failureSentences[code] ?? code).join("; ")

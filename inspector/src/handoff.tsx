@@ -8,17 +8,17 @@ import { say, sayProblem } from "./state.ts"
 
 type HandoffProps = {
   readonly handoff: NonNullable<CompactionAnswer["handoff"]>
-  /** Of the compaction, at the admin API. */
+  /** Path of the compaction in the admin API. */
   readonly path: string
   readonly session: string
   readonly onMark: (entries: readonly string[]) => void
   readonly onShow: (entry: string) => void
 }
 
-/** A handoff is read from its beginning; what is behind these lines is asked for. */
+/** Number of lines shown at first; a button shows the rest. */
 const firstLines = 44
 
-/** The handoff as the model reads it. Each line leads to the words that it comes from. */
+/** The handoff as the model reads it. Each line links to the messages that it comes from. */
 export function Handoff({ handoff, path, session, onMark, onShow }: HandoffProps) {
   const opened = useSignal<number | undefined>(undefined)
   const all = useSignal(false)
@@ -84,7 +84,7 @@ export function Handoff({ handoff, path, session, onMark, onShow }: HandoffProps
   )
 }
 
-/** A further line of the same statement. */
+/** True for a further line of the same statement. */
 const sameSources = (line: HandoffLine, before: HandoffLine | undefined): boolean =>
   !/^- /.test(line.text) && before?.sources.join() === line.sources.join()
 

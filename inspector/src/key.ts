@@ -2,12 +2,12 @@ import { signal } from "@preact/signals"
 import { keepProof, post, signedIn } from "./api.ts"
 
 /**
- * The key of this browser. Its private half cannot be exported, by this page or any other: it signs here, and stays here. Changes of
- * sessions are taken from any browser that is signed in; what an operator commands only from a key that the operator trusts.
+ * The key of this browser. Its private half cannot be exported, by this page or any other. Changes of sessions are accepted from any
+ * browser that is signed in; operator commands only from a key that the operator trusts.
  */
 type BrowserKey = { readonly pair: CryptoKeyPair; readonly publicKey: string; readonly fingerprint: string }
 
-/** Nothing where the browser has no Ed25519. */
+/** Undefined if the browser has no Ed25519. */
 export const browserKey = signal<BrowserKey | undefined>(undefined)
 
 const encoder = new TextEncoder()
@@ -40,7 +40,7 @@ function inStore<Value>(mode: IDBTransactionMode, act: (store: IDBObjectStore) =
   )
 }
 
-/** The key of this browser, made at the first visit. */
+/** Opens the key of this browser, generated at the first visit. */
 export async function openKey(): Promise<void> {
   try {
     const kept: CryptoKeyPair | undefined = await inStore("readonly", (store) => store.get("signing"))
@@ -56,7 +56,7 @@ export async function openKey(): Promise<void> {
   }
 }
 
-/** Give back the code of `holdfast open`; true if the page is signed in now. */
+/** Signs in with the code of `holdfast open`; throws if the gateway refuses it. */
 export async function enterWith(code: string): Promise<void> {
   const publicKey = browserKey.value?.publicKey
   const { proof } = await post<{ readonly proof: string }>("/admin/sign-in", { code, publicKey: publicKey ?? "" })
@@ -85,7 +85,7 @@ export async function submitChange(change: Change): Promise<void> {
   await post("/admin/changes", { change: `${before}.${signature}` })
 }
 
-/** What an operator says; obeyed only if this browser's key is trusted. */
+/** A command of the operator; accepted only if this browser's key is trusted. */
 export type Command =
   | { readonly type: "approve" | "refuse"; readonly call: string; readonly note?: string }
   | { readonly type: "pin"; readonly text: string }
@@ -106,6 +106,6 @@ export async function submitCommand(audience: string, command: Command): Promise
   await post("/admin/commands", { command: `${before}.${signature}` })
 }
 
-/** How the operator's folder comes to trust this browser's key. */
+/** Returns the shell command that adds this browser's key to the operator's trusted keys. */
 export const trustCommand = (): string =>
   `echo ${browserKey.value?.publicKey ?? ""} > browser.pub && holdfast keys trust browser.pub`

@@ -1,11 +1,11 @@
 import { useEffect } from "preact/hooks"
 
-/** What a key does on a page, with words for the list of keys. */
+/** Keyboard shortcuts of a page, with a description for the list of keys. */
 export type KeyMap = Readonly<Record<string, { readonly words: string; readonly run: () => void }>>
 
 const maps: KeyMap[] = []
 
-/** Keys of a page, for as long as it is shown. The newest page's come first. */
+/** Registers the shortcuts of a page for as long as it is shown. The newest page's take precedence. */
 export function useKeys(map: KeyMap): void {
   useEffect(() => {
     maps.unshift(map)
@@ -48,7 +48,7 @@ addEventListener("keydown", (event) => {
   }
 })
 
-/** Move the focus to the next or the previous of the elements that a page lists. */
+/** Moves the focus to the next or the previous element of a list. */
 export function moveFocus(selector: string, step: 1 | -1): void {
   const all = [...document.querySelectorAll<HTMLElement>(selector)]
   const at = all.findIndex((element) => element.matches(":focus"))

@@ -36,7 +36,7 @@ import {
   sayProblem,
   totals,
 } from "./state.ts"
-import { useInTurn, Virtual } from "./virtual.tsx"
+import { useDeferred, Virtual } from "./virtual.tsx"
 import { Welcome } from "./welcome.tsx"
 
 const tabs = [
@@ -46,7 +46,7 @@ const tabs = [
   ["unsaved", "Not saved"],
 ] as const
 
-/** Above this many rows only those in sight are in the page. */
+/** Above this many rows, only those in view are rendered. */
 const virtualFrom = 50
 
 export function List() {
@@ -179,7 +179,7 @@ export function List() {
   )
 }
 
-/** Last used first; while someone points at the list, in the order that it had. */
+/** Sorts by last use; while the pointer is over the list, keeps the previous order. */
 function ordered(all: readonly SessionListing[], before: readonly string[]): readonly SessionListing[] {
   const newest = all.toSorted((one, other) => other.updatedMs - one.updatedMs)
   if (before.length === 0) return newest
@@ -253,14 +253,14 @@ const Today = memo(() => {
   )
 })
 
-/** `median 180 ms, 7 ahead of time`, as far as the logs say it. */
+/** `median 180 ms, 7 ahead of time`, as far as the logs contain it. */
 function compactionWords({ compactions, ahead, medianMs, turns }: TotalsAnswer): string {
   const took = medianMs === undefined ? [] : [`median ${duration(medianMs)}`]
   const words = [...took, ...(ahead > 0 ? [`${whole(ahead)} ahead of time`] : [])]
   return compactions === 0 || words.length === 0 ? `in ${count(turns, "request")}` : words.join(", ")
 }
 
-/** The seven days before this one, each a bar. */
+/** The seven days before today, each as a bar. */
 function Week({ days, priced }: { readonly days: TotalsAnswer["days"]; readonly priced: boolean }) {
   const figures = days.map((day) => (priced ? day.dollars : day.tokens))
   const sum = figures.reduce((total, figure) => total + figure, 0)
@@ -291,9 +291,9 @@ const lastOf = (row: SessionListing, now: number): string => (row.inFlight > 0 ?
 
 type SessionRowProps = { readonly row: SessionListing; readonly state: RowState; readonly last: string }
 
-/** Drawn again only where something of it has changed: the list itself is, every second. */
+/** Memoized, because the list itself is rendered every second. */
 const SessionRow = memo(({ row: newest, state, last }: SessionRowProps) => {
-  const row = useInTurn(newest)
+  const row = useDeferred(newest)
   if (row === undefined)
     return (
       <a class="row" href={hrefTo("s", newest.id)}>
@@ -331,7 +331,7 @@ const SessionRow = memo(({ row: newest, state, last }: SessionRowProps) => {
   )
 })
 
-/** The whole width is the window: solid was read from cache, stripes are new, the tick is where it compacts. */
+/** The whole width is the window: solid was read from cache, hatched is new, the tick is where it compacts. */
 export function ContextBar({ row }: { readonly row: SessionListing }) {
   const { contextTokens, windowTokens, compactAtTokens, cachedTokens = 0, compactions } = row
   if (contextTokens === undefined) return <span class="bar-cell dim">–</span>

@@ -11,7 +11,7 @@ import "./style.css"
 
 const problem = signal<ToldProblem | undefined>(undefined)
 
-/** The page of someone who is not signed in: the one command that is needed. */
+/** The page for users who are not signed in: the one command that they need. */
 function SignIn() {
   return (
     <main class="sign-in" id="main">
@@ -39,7 +39,7 @@ function SignIn() {
 
 const App = () => (signedIn.value === "out" ? <SignIn /> : <Shell />)
 
-/** The code stands behind the hash, which browsers send to nobody; it goes out of the address as soon as it was read. */
+/** Reads the sign-in code from the URL fragment, which browsers never send, and removes it from the address at once. */
 async function begin(): Promise<void> {
   const [, code, page = ""] = /^#code=([\w-]{10,100})((?:\/[^/]*)*)$/.exec(location.hash) ?? []
   if (code !== undefined) {

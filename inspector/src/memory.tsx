@@ -2,10 +2,10 @@ import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import type { MemoryFound } from "../../src/gateway/admin/answers.ts"
 import { moment, shortId, shortTitle } from "./format.ts"
-import { Icon, Marked, ProblemBox, Skeleton, useTold } from "./parts.tsx"
+import { Icon, Marked, ProblemBox, Skeleton, useAdminData } from "./parts.tsx"
 import { hrefTo, rows } from "./state.ts"
 
-/** What agents wrote down across their sessions. */
+/** What agents saved to memory across their sessions. */
 export function MemoryPage({ query }: { readonly query: string }) {
   const words = useSignal(query)
   const asked = useSignal(query)
@@ -17,7 +17,7 @@ export function MemoryPage({ query }: { readonly query: string }) {
     }, 200)
     return () => clearTimeout(timer)
   }, [words.value])
-  const { told, problem } = useTold<{ readonly rows: readonly MemoryFound[] }>(
+  const { told, problem } = useAdminData<{ readonly rows: readonly MemoryFound[] }>(
     `/admin/memory${asked.value === "" ? "" : `?query=${encodeURIComponent(asked.value)}`}`,
   )
   return (

@@ -2,12 +2,12 @@ import { useSignal } from "@preact/signals"
 import type { StandingAnswer } from "../../src/gateway/admin/answers.ts"
 import { moment } from "./format.ts"
 import { type Command, submitCommand, trustCommand } from "./key.ts"
-import { Icon, ProblemBox, RuleForm, useTold } from "./parts.tsx"
+import { Icon, ProblemBox, RuleForm, useAdminData } from "./parts.tsx"
 import { problemOf, say, sayProblem, whyReadOnly } from "./state.ts"
 
-/** Rules and policies of the operator, and where each comes from. */
+/** Rules and policies of the operator, with the source of each. */
 export function RulesPage() {
-  const { told, problem, reload } = useTold<StandingAnswer>("/admin/pins")
+  const { told, problem, reload } = useAdminData<StandingAnswer>("/admin/pins")
   const untrusted = useSignal(false)
   const send = (command: Command, words: string): void => {
     if (told === undefined) return
@@ -114,7 +114,7 @@ const decisionWords: Readonly<Record<string, string>> = {
   allow: "let through",
 }
 
-/** Where a policy is written, and its name where that says more. */
+/** Returns where a policy is written, and its name if that adds information. */
 export function policyPlace({
   id,
   source,
@@ -154,7 +154,7 @@ const auditWords: Readonly<Record<string, string>> = {
 }
 
 export function AuditPage() {
-  const { told, problem } = useTold<{ readonly lines: readonly AuditLine[] }>("/admin/audit?limit=500")
+  const { told, problem } = useAdminData<{ readonly lines: readonly AuditLine[] }>("/admin/audit?limit=500")
   return (
     <main class="content" id="main">
       <div class="heading">

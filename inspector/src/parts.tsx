@@ -6,7 +6,7 @@ import { get } from "./api.ts"
 import { speakers } from "./format.ts"
 import { problemOf } from "./state.ts"
 
-/** One mark for one thing, everywhere; each always stands with a word. */
+/** SVG paths of the icons; each is always shown with a word. */
 const paths: Readonly<Record<string, string>> = {
   sessions: "M2 4h12M2 8h12M2 12h8",
   approvals: "M8 1.5 14.5 8 8 14.5 1.5 8ZM8 5v4M8 11v.5",
@@ -74,7 +74,7 @@ export const actionWords: Readonly<Record<CompactionAction, string>> = {
   dropped: "Dropped",
 }
 
-/** Kept solid, shortened hatched, summarized in the accent, dropped hollow. */
+/** Kept is solid, shortened hatched, summarized in the accent colour, dropped hollow. */
 export const ActionMark = ({ action }: { readonly action: CompactionAction | "stack" | "handoff" }) => (
   <span class={`mark mark-${action}`} aria-hidden="true" />
 )
@@ -108,14 +108,14 @@ export function ProblemBox({
   )
 }
 
-/** How a call was judged that was not simply allowed. */
+/** Returns how a call was judged that was not simply allowed. */
 export function judgedAs({ decision, approved, enforced }: JudgedDecision): readonly ["attn" | "bad", string, string] {
   if (approved === true) return ["attn", "waits", "Approved"]
   if (!enforced) return ["attn", "warn", "Would be denied"]
   return ["bad", "cross", decision === "ask" ? "Not approved" : "Denied"]
 }
 
-/** A message in one line; each voice has its own type. Texts are always text. */
+/** A message in one line; each speaker has its own typeface. Texts are never read as HTML. */
 export function LineText({ line }: { readonly line: MessageLine }) {
   const { who, text, tool } = line
   if (who === "call")
@@ -136,7 +136,7 @@ export function LineText({ line }: { readonly line: MessageLine }) {
   return <span class="said dim">{text === "" ? "(thinking, or nothing)" : text}</span>
 }
 
-/** A command to type into a terminal, with a button that copies it. */
+/** A terminal command with a button that copies it. */
 export function CommandLine({ line }: { readonly line: string }) {
   const copied = useSignal("Copy")
   const copy = (): void =>
@@ -165,7 +165,7 @@ export function CommandLine({ line }: { readonly line: string }) {
   )
 }
 
-/** A text in which some words are told apart: those that were searched for, or used. */
+/** A text with some words highlighted: those searched for, or used. */
 export const Marked = ({
   pieces,
 }: {
@@ -174,18 +174,18 @@ export const Marked = ({
 
 export const Speaker = ({ line }: { readonly line: MessageLine }) => <span class="speaker">{speakers[line.who]}</span>
 
-type Loaded<Told> = { readonly told?: Told; readonly problem?: ToldProblem; readonly reload: () => void }
+type Loaded<Data> = { readonly told?: Data; readonly problem?: ToldProblem; readonly reload: () => void }
 
-/** What a path tells, asked again when one of `on` changes; what is there stays until the next is. */
-export function useTold<Told>(path: string | undefined, on: readonly unknown[] = []): Loaded<Told> {
-  const [told, setTold] = useState<Told | undefined>(undefined)
+/** Loads a path of the admin API, again when one of `on` changes; the old value stays until the new one arrives. */
+export function useAdminData<Data>(path: string | undefined, on: readonly unknown[] = []): Loaded<Data> {
+  const [told, setTold] = useState<Data | undefined>(undefined)
   const [problem, setProblem] = useState<ToldProblem | undefined>(undefined)
   const [tries, setTries] = useState(0)
   const [of, setOf] = useState(path)
   useEffect(() => {
     if (path === undefined) return
     const abort = new AbortController()
-    get<Told>(path, abort.signal).then(
+    get<Data>(path, abort.signal).then(
       (next) => {
         setTold(() => next)
         setOf(path)
@@ -205,7 +205,7 @@ export function useTold<Told>(path: string | undefined, on: readonly unknown[] =
   }
 }
 
-/** Nothing before 150 ms, then the shape of what is to come. */
+/** Shows nothing for 150 ms, then placeholders. */
 export function Skeleton({ rows }: { readonly rows: number }) {
   const [late, setLate] = useState(false)
   useEffect(() => {
@@ -222,7 +222,7 @@ export function Skeleton({ rows }: { readonly rows: number }) {
   )
 }
 
-/** A rule in words, and the button that gives it. */
+/** A text field for a rule, and a button that submits it. */
 export function RuleForm({
   label,
   action,
@@ -233,7 +233,7 @@ export function RuleForm({
   readonly label: string
   readonly action: string
   readonly isOff?: boolean
-  /** Somebody opened it to write in it; keys of the page work until then. */
+  /** True if the user opened it to write in it; until then the page's shortcuts work. */
   readonly isOpened?: boolean
   readonly onRule: (text: string) => void
 }) {
@@ -260,7 +260,7 @@ export function RuleForm({
   )
 }
 
-/** What stands over a page; Escape and a click beside it close it. */
+/** A modal dialog; Escape and a click outside close it. */
 export function Dialog({
   label,
   onClose,

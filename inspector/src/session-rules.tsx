@@ -15,7 +15,7 @@ const speakerWords: Readonly<Record<string, string>> = {
   memory: "what is remembered",
 }
 
-/** The rules that a session keeps, to add to and to take back. */
+/** The rules of a session, to add and to withdraw. */
 export function SessionRules({
   id,
   pins,

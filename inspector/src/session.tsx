@@ -19,23 +19,23 @@ import {
   whole,
 } from "./format.ts"
 import { moveFocus, useKeys } from "./keys.ts"
-import { Icon, Key, ProblemBox, Skeleton, useTold } from "./parts.tsx"
+import { Icon, Key, ProblemBox, Skeleton, useAdminData } from "./parts.tsx"
 import { SessionRules } from "./session-rules.tsx"
 import { changes, goTo, hrefTo, known, rows, sayProblem } from "./state.ts"
 
 const Timeline = lazy(() => import("./timeline.tsx").then(({ Timeline: found }) => ({ default: found })))
 
-/** A session; with one of its entries opened, where that is what was asked for. */
+/** A session, with one of its entries opened if the URL names one. */
 export function SessionPage({ id, entry }: { readonly id: string; readonly entry?: string | undefined }) {
   const changed = changes.value.get(id) ?? 0
   const listed = rows.value.get(id)
-  const fetched = useTold<{ readonly sessions: readonly SessionListing[] }>(
+  const fetched = useAdminData<{ readonly sessions: readonly SessionListing[] }>(
     listed === undefined ? `/admin/rows?ids=${encodeURIComponent(id)}` : undefined,
   )
   const row = listed ?? fetched.told?.sessions[0]
-  const turns = useTold<TurnSeries>(sessionPath(id, "/turns"), [changed])
-  const view = useTold<ViewNow>(sessionPath(id, "/view"), [changed])
-  const pins = useTold<{ readonly pins: readonly ListedRule[] }>(sessionPath(id, "/pins"), [changed])
+  const turns = useAdminData<TurnSeries>(sessionPath(id, "/turns"), [changed])
+  const view = useAdminData<ViewNow>(sessionPath(id, "/view"), [changed])
+  const pins = useAdminData<{ readonly pins: readonly ListedRule[] }>(sessionPath(id, "/pins"), [changed])
   const shown = useSignal(entry)
   useEffect(() => {
     shown.value = entry

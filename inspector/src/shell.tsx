@@ -133,7 +133,7 @@ export function Shell() {
           <Key>T</Key>
         </button>
       </header>
-      {/* A page that is loaded late is put at the end of its parent, so it has one of its own. */}
+      {/* A lazily loaded page is appended to the end of its parent, so it has a parent of its own. */}
       <div class="page">
         <Banners />
         <Suspense fallback={<main class="content" id="main" />}>
@@ -212,7 +212,7 @@ function StatusLine({ onHelp }: { readonly onHelp: () => void }) {
   )
 }
 
-/** As the buttons write it: W, ⌘K, ⇧T. */
+/** Formats a shortcut as the buttons show it: W, ⌘K, ⇧T. */
 const keyWords = (key: string): string =>
   key
     .replace("mod+", "⌘")

@@ -13,7 +13,7 @@ import { browserKey } from "./key.ts"
 
 /** Sessions by id. */
 export const rows = signal<ReadonlyMap<string, SessionListing>>(new Map())
-/** How many. A page that shows only this is not drawn again for each of them. */
+/** Number of sessions. A page that shows only this is not rendered again for each of them. */
 export const listed = computed(() => rows.value.size)
 export const moreRows = signal<string | undefined>(undefined)
 export const totals = signal<TotalsAnswer | undefined>(undefined)
@@ -25,13 +25,13 @@ export const loadProblem = signal<ToldProblem | undefined>(undefined)
 /** The clock of the page: one tick a second, for ages and countdowns. */
 export const nowMs = signal(Date.now())
 
-/** Sessions in which a call waits for a person. */
+/** Sessions with a call that waits for approval. */
 export const waiting = computed(() => new Set(approvals.value.map(({ session }) => session)))
 
-/** Something happened in these sessions since they were last looked at. A page that shows one watches its number. */
+/** Number of changes of each session. A page that shows one watches its number. */
 export const changes = signal<ReadonlyMap<string, number>>(new Map())
 
-/** A line at the bottom, with something to do about it. */
+/** A line at the bottom, with an optional action. */
 export type Notice = {
   readonly text: string
   readonly act?: { readonly label: string; readonly run: () => void }
@@ -70,7 +70,7 @@ export async function loadRows(path = "/admin/sessions?limit=100"): Promise<void
 
 const startOfDay = (): number => new Date().setHours(0, 0, 0, 0)
 
-/** Rows have changed since the sums of the day were asked for. */
+/** True if rows have changed since the totals of the day were requested. */
 let sumsAreOld = false
 
 async function loadTotals(): Promise<void> {
@@ -86,7 +86,7 @@ export async function loadApprovals(): Promise<void> {
     readonly approvals: readonly ApprovalAnswer[]
     readonly settled?: readonly SettledApproval[]
   }>("/admin/approvals")
-  // Asked for again meanwhile: the later answer knows more, whichever comes first.
+  // If another request was sent meanwhile, its answer is newer, whichever arrives first.
   if (number !== approvalsAsked) return
   approvals.value = told.approvals
   settled.value = told.settled ?? []
@@ -107,9 +107,9 @@ async function loadAll(): Promise<void> {
   loaded.value = true
 }
 
-/** Rows that wait for the next frame: however many events there were, the list is made once for it. */
+/** Rows that wait for the next frame, so that the list is built once per frame, however many events there were. */
 const arrived: SessionListing[] = []
-/** A page that nobody looks at has no frames. */
+/** Wait in place of a frame: a hidden page has none. */
 const hiddenMs = 1000
 
 function showArrived(): void {
@@ -122,7 +122,7 @@ function showArrived(): void {
 const dirty = new Set<string>()
 let fetching = false
 
-/** Rows that changed are asked for together, twice a second at most: 200 live sessions cost two requests. */
+/** Requests all changed rows together, at most twice a second: 200 live sessions cost two requests. */
 async function refreshDirty(): Promise<void> {
   if (fetching || dirty.size === 0) return
   fetching = true
@@ -143,13 +143,13 @@ async function refreshDirty(): Promise<void> {
   }
 }
 
-/** Load what the list shows, and keep it as it is at the gateway. */
+/** Loads what the list shows, and keeps it in sync with the gateway. */
 export async function start(): Promise<void> {
   setInterval(() => void refreshDirty(), 500)
   setInterval(() => {
     nowMs.value = Date.now()
   }, 1000)
-  // The sums of the day never stand long beside rows that say something else.
+  // Keeps the totals of the day consistent with the rows.
   setInterval(() => {
     if (sumsAreOld) void loadTotals().catch(() => {})
   }, 2000)
@@ -185,7 +185,7 @@ export function toggleTheme(): void {
   localStorage.setItem(themeKey, theme.value)
 }
 
-/** Where the page is: the words of the hash. Ids are percent-encoded in it. */
+/** The current page: the segments of the URL fragment. Ids are percent-encoded in it. */
 export const route = signal<readonly string[]>(readRoute())
 function readRoute(): readonly string[] {
   return location.hash
@@ -195,7 +195,7 @@ function readRoute(): readonly string[] {
     .filter((word) => word !== "")
 }
 addEventListener("hashchange", () => {
-  // What went wrong on another page is no news here.
+  // Errors of another page are not shown on this one.
   if (notice.value?.bad === true) notice.value = undefined
   route.value = readRoute()
 })
@@ -206,7 +206,7 @@ export const goTo = (...words: readonly string[]): void => {
 
 export const isLive = computed(() => connection.value.state !== "lost")
 
-/** By what the state of a session is told. */
+/** The inputs that determine the state of a session. */
 export const known = computed(
   (): Known => ({
     waiting: waiting.value,
@@ -215,7 +215,7 @@ export const known = computed(
   }),
 )
 
-/** Why nothing can be changed now, in words; nothing where it can. */
+/** Returns why nothing can be changed now; undefined if it can. */
 export const whyReadOnly = computed((): string | undefined => {
   if (!isLive.value) return "The gateway does not answer: nothing can be changed until it does."
   return browserKey.value === undefined ? "This browser has no key to sign with: use the command line." : undefined

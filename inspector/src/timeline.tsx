@@ -8,15 +8,15 @@ import { useKeys } from "./keys.ts"
 import { Icon, judgedAs } from "./parts.tsx"
 import { theme } from "./state.ts"
 
-/** What is drawn beside the lines: places in the plot, in pixels, as the plot says them. */
+/** Positions of the marks over the plot, in pixels. */
 type Place = { readonly left: number; readonly top: number }
 type Marks = {
   readonly drops: readonly (Place & {
     readonly number: number
     readonly compaction: CompactionFigures
-    /** Where the drop begins. */
+    /** Y position at which the drop begins. */
     readonly from: number
-    /** The side on which there is room for its figures; none where neighbours or the edge of the plot are too near. */
+    /** The side that has room for its figures; none if neighbours or the edge of the plot are too near. */
     readonly side: "left" | "right" | "none"
   })[]
   readonly judged: readonly (Place & { readonly decision: JudgedDecision })[]
@@ -24,7 +24,7 @@ type Marks = {
   readonly compactAt?: number
   readonly lane: string
   readonly width: number
-  /** Where the plot begins and how wide it is; on wide paper the names of the lines stand behind it. */
+  /** Left edge and width of the plot; if there is room, the names of the lines are right of it. */
   readonly left: number
   readonly plotWidth: number
   readonly isNamed: boolean
@@ -32,11 +32,11 @@ type Marks = {
 
 const laneHeight = 26
 const height = 230
-/** Room behind the plot for the names of the two lines. On narrower paper the legend has them: over the plot they would hide a drop. */
+/** Width right of the plot for the names of the two lines. Below `namesFrom` the legend has them: over the plot they would hide a drop. */
 const namesWidth = 132
 const namesFrom = 560
 
-/** A colour of the theme as a canvas takes it: the style sheet has one for light and one for dark. */
+/** Returns a theme colour as a canvas needs it: the style sheet has one for light and one for dark. */
 export function cssColour(name: string): string {
   const probe = document.createElement("span")
   probe.style.color = `var(${name})`
@@ -46,7 +46,10 @@ export function cssColour(name: string): string {
   return color
 }
 
-/** Context over turns, with every compaction and every call that was not simply let through; what was read from cache below, on the same scale. */
+/**
+ * Context over turns, with every compaction and every call that was not simply allowed; the share read from cache below, on the same x
+ * axis.
+ */
 export function Timeline({ turns, onOpen }: { readonly turns: TurnSeries; readonly onOpen: (id: string) => void }) {
   const box = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | undefined>(undefined)
@@ -151,7 +154,7 @@ export function Timeline({ turns, onOpen }: { readonly turns: TurnSeries; readon
   )
 }
 
-/** The names of the two lines, where there is no room for them behind the plot. */
+/** The names of the two lines, if there is no room for them right of the plot. */
 const LineNames = ({ turns: { windowTokens, compactAtTokens } }: { readonly turns: TurnSeries }) => (
   <>
     {windowTokens !== undefined && (
@@ -167,13 +170,16 @@ const LineNames = ({ turns: { windowTokens, compactAtTokens } }: { readonly turn
   </>
 )
 
-/** Was something sent above the mark? Results that the model has not read are never cut to get below it. */
+/** True if something was sent above the mark. Results that the model has not read are never cut to get below it. */
 const waitsAbove = ({ contextTokens, compactAtTokens = Number.POSITIVE_INFINITY }: TurnSeries): boolean =>
   contextTokens.some((tokens) => tokens > 1.02 * compactAtTokens)
 
-type Heard = { readonly onMarks: (marks: Marks) => void; readonly onCursor: (index: number | undefined) => void }
+type PlotCallbacks = {
+  readonly onMarks: (marks: Marks) => void
+  readonly onCursor: (index: number | undefined) => void
+}
 
-function draw(element: HTMLElement, turns: TurnSeries, most: number, { onMarks, onCursor }: Heard): uPlot {
+function draw(element: HTMLElement, turns: TurnSeries, most: number, { onMarks, onCursor }: PlotCallbacks): uPlot {
   const [ink, line, dim, accent] = [
     cssColour("--ink"),
     cssColour("--line"),
@@ -194,7 +200,7 @@ function draw(element: HTMLElement, turns: TurnSeries, most: number, { onMarks, 
     legend: { show: false },
     cursor: { y: false, points: { size: 6, fill: accent }, drag: { x: true, y: false } },
     scales: {
-      // One turn stands in the middle.
+      // A single turn is centred.
       x: { time: false, range: (_u, min, max) => (max > min ? [min, max] : [min - 0.5, min + 0.5]) },
       y: { range: [0, most * 1.06] },
     },
@@ -226,7 +232,7 @@ function draw(element: HTMLElement, turns: TurnSeries, most: number, { onMarks, 
 
 const isNamed = (width: number): boolean => width >= namesFrom
 
-/** The line falls straight down where a compaction was made: its two sizes stand at one place. */
+/** Makes the line fall vertically at a compaction, by two points with the same x. */
 function withDrops({ turn, contextTokens, compactions }: TurnSeries): { readonly xs: number[]; readonly ys: number[] } {
   const points = turn.map((x, n) => [x, contextTokens[n] ?? 0, 0] as const)
   const drops = compactions
@@ -256,7 +262,7 @@ function marksOf(u: uPlot, turns: TurnSeries): Marks {
   })
   const { windowTokens, compactAtTokens } = turns
   const bottom = height + laneHeight
-  // A turn that stands alone is as wide as its point.
+  // A single turn is as wide as its point.
   const sides = turns.turn.length === 1 ? [-4.5, 4.5] : [0]
   const lane = turns.turn.flatMap((x, n) => {
     if (!inside(x)) return []
@@ -311,7 +317,7 @@ function dropsIn(
 
 const labelHeight = 18
 
-/** Labels and marks are HTML: crisp, read aloud, and reached by the keyboard. */
+/** Labels and marks are HTML: sharp, accessible to screen readers, and reachable by the keyboard. */
 function Overlay({
   marks,
   turns,
@@ -324,7 +330,7 @@ function Overlay({
   const { windowTokens, compactAtTokens } = turns
   const tiny = marks.drops.length * 24 > marks.width
   const { left: from, plotWidth } = marks
-  // Two names on top of one another are read by nobody.
+  // Keeps the two names from overlapping.
   const lower = Math.max(0, labelHeight - Math.abs((marks.compactAt ?? 0) - (marks.window ?? -100)))
   return (
     <>

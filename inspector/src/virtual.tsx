@@ -1,32 +1,32 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 
-/** What rows may take of a frame for their own code: their layout and their drawing take twice as much again. */
-const sliceMs = 1
+/** Time in a frame for rendering rows; their layout and painting take twice as much again. */
+const frameBudgetMs = 1
 const waiting = new Set<() => void>()
-let sliceEndMs = 0
+let frameEndMs = 0
 
-function hasTurn(): boolean {
+function hasFrameTime(): boolean {
   const now = performance.now()
-  if (sliceEndMs === 0) {
-    sliceEndMs = now + sliceMs
+  if (frameEndMs === 0) {
+    frameEndMs = now + frameBudgetMs
     requestAnimationFrame(() => {
-      sliceEndMs = 0
+      frameEndMs = 0
       const rows = [...waiting]
       waiting.clear()
       for (const row of rows) row()
     })
   }
-  return now < sliceEndMs
+  return now < frameEndMs
 }
 
-/** What a row draws: the newest value as soon as a frame has time for it, until then the one before, or nothing. */
-export function useInTurn<Value>(value: Value): Value | undefined {
+/** Returns the newest value as soon as a frame has time for it, until then the previous one, or undefined. */
+export function useDeferred<Value>(value: Value): Value | undefined {
   const drawn = useRef<Value | undefined>(undefined)
   const [, again] = useState(0)
   const wake = useRef(() => again((n) => n + 1)).current
   useEffect(() => () => void waiting.delete(wake), [])
-  if (drawn.current !== value && hasTurn()) drawn.current = value
+  if (drawn.current !== value && hasFrameTime()) drawn.current = value
   if (drawn.current !== value) waiting.add(wake)
   return drawn.current
 }
@@ -36,17 +36,17 @@ type VirtualProps = {
   readonly height: number
   readonly label: string
   readonly renderRow: (index: number) => ComponentChildren
-  /** Rows that are shown now, to be loaded. */
+  /** Called with the range of visible rows, to load them. */
   readonly onRange?: (from: number, to: number) => void
   readonly class?: string
-  /** For rows that change places: an element stays with its row. Without, elements that leave at one end come in again at the other. */
+  /** For rows that change places: an element stays with its row. Without it, elements that leave at one end are reused at the other. */
   readonly keyOf?: (index: number) => string | number
 }
 
-/** Rows are in the page before they are seen, so that a fast scroll shows no gap. */
-const pixelsBeyond = 204
+/** Rows within this distance in pixels are rendered before they are visible, so that a fast scroll shows no gap. */
+const overscanPixels = 204
 
-/** A list of rows of one height of which only those in sight are in the page, however many there are. */
+/** A list of rows of equal height that renders only those in view. */
 export function Virtual({ total, height, label, renderRow, onRange, keyOf, class: name = "" }: VirtualProps) {
   const box = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
@@ -58,7 +58,7 @@ export function Virtual({ total, height, label, renderRow, onRange, keyOf, class
     observer.observe(element)
     return () => observer.disconnect()
   }, [])
-  const rowsBeyond = Math.ceil(pixelsBeyond / height)
+  const rowsBeyond = Math.ceil(overscanPixels / height)
   const from = Math.max(0, Math.floor(top / height) - rowsBeyond)
   const to = Math.min(total, Math.ceil((top + seen) / height) + rowsBeyond)
   useEffect(() => onRange?.(from, to), [from, to, total, onRange])

@@ -2,10 +2,10 @@ import { useSignal } from "@preact/signals"
 import { CommandLine, Icon } from "./parts.tsx"
 import { isLive, rows } from "./state.ts"
 
-/** How a client is pointed at a gateway: in one line, and where there is one, by a variable. */
+/** How to connect a client to a gateway: one command, and an environment variable if there is one. */
 type Way = { readonly client: string; readonly line: string; readonly byHand?: string }
 
-const waysTo = (url: string): readonly Way[] => [
+const connectCommands = (url: string): readonly Way[] => [
   { client: "Claude Code", line: "holdfast wrap claude", byHand: `ANTHROPIC_BASE_URL=${url} claude` },
   { client: "Codex", line: "holdfast wrap codex" },
   { client: "Gemini CLI", line: "holdfast wrap gemini", byHand: `GOOGLE_GEMINI_BASE_URL=${url} gemini` },
@@ -29,9 +29,9 @@ const others = [
   ["Does it not appear?", "holdfast doctor", "says what is wrong, and what to do about it."],
 ] as const
 
-/** How to connect a client: one line for each, and the first session opens the list by itself. */
+/** How to connect a client: one line for each. The first session opens the list automatically. */
 export function Welcome() {
-  const ways = waysTo(location.origin)
+  const ways = connectCommands(location.origin)
   const chosen = useSignal("Claude Code")
   const way = ways.find(({ client }) => client === chosen.value) ?? ways[0]
   return (
@@ -87,7 +87,7 @@ export function Welcome() {
   )
 }
 
-/** A context over time: it grows, a compaction takes it down, and the rules at its bottom stay. */
+/** A drawing of a context over time: it grows, a compaction shrinks it, and the rules at its bottom stay. */
 const Drawing = () => (
   <svg
     class="card idea"

@@ -11,7 +11,7 @@ import type {
 } from "../../src/gateway/admin/answers.ts"
 import { get, sessionPath } from "./api.ts"
 import { count, money, share, short, shortId, shortTitle, whole } from "./format.ts"
-import { ProblemBox, Skeleton, useTold } from "./parts.tsx"
+import { ProblemBox, Skeleton, useAdminData } from "./parts.tsx"
 import { hrefTo, problemOf, rows, say, theme } from "./state.ts"
 import { cssColour } from "./timeline.tsx"
 
@@ -28,7 +28,7 @@ const windows = [
 
 export function WhatIfPage({ session }: { readonly session: string }) {
   const row = rows.value.get(session)
-  const turns = useTold<TurnSeries>(sessionPath(session, "/turns?points=2"))
+  const turns = useAdminData<TurnSeries>(sessionPath(session, "/turns?points=2"))
   const was = turns.told?.windowTokens ?? 200_000
   const window = useSignal<number | undefined>(undefined)
   const at = useSignal(80)
@@ -170,7 +170,7 @@ function verdict({ asItWas, whatIf }: WhatIfAnswer): string {
   const [was, would] = [asItWas.totals, whatIf.totals]
   const compactions = `${count(would.compactions, "compaction")} where there ${was.compactions === 1 ? "was" : "were"} ${was.compactions}`
   if (was.dollars !== undefined && would.dollars !== undefined) {
-    // The difference of the two figures as they are shown, to the cent.
+    // Rounded to cents as shown, so that the difference matches the two figures.
     const cents = (dollars: number): number => (dollars < 0.1 ? dollars : Math.round(dollars * 100) / 100)
     const less = cents(was.dollars) - cents(would.dollars)
     return `${money(Math.abs(less))} ${less >= 0 ? "cheaper" : "dearer"} than it was (${money(would.dollars)} against ${money(was.dollars)}), with ${compactions}.`

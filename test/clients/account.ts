@@ -3,22 +3,22 @@ import type { ExchangeRecord } from "../../src/gateway/settings/gateway-options.
 import type { Exchange } from "../model-server/exchange.ts"
 import type { Client } from "./client.ts"
 
-/** What one run came to. */
+/** Results of one run. */
 export type Account = {
   readonly client: string
   readonly situation: string
   /** Requests of the conversation that the model answered. */
   readonly turns: number
-  /** Requests that the model refused, and that the client saw refused. */
+  /** Requests that the model refused, and refusals that reached the client. */
   readonly refusedUpstream: number
   readonly refusedForClient: number
-  /** How many requests each session had, the most first. */
+  /** Number of requests of each session, largest first. */
   readonly sessions: readonly number[]
   readonly changed: number
   readonly compactions: number
-  /** Of the model calls, those that were sent on before they were looked into. */
+  /** Share of the model calls that were forwarded at once. */
   readonly atOnceShare: number
-  /** Of system and tools, what a simulated prompt cache gave, over all turns but the first. */
+  /** Share of system and tools read from a simulated prompt cache, over all turns but the first. */
   readonly stackReadShare: number
   readonly seconds: number
   /** Of the files that the model had the client read, how many it saw, and how often it asked. */
@@ -62,11 +62,11 @@ export function accountOf(
   }
 }
 
-/** The sessions to expect of conversations with so many requests each: a request for a title is a session of its own. */
+/** Returns the expected sessions of conversations with these numbers of requests: a request for a title is a separate session. */
 export const sessionsOf = ({ asksForTitle }: Client, ...conversations: readonly number[]): readonly number[] =>
   asksForTitle === true ? [...conversations, ...conversations.map(() => 1)] : conversations
 
-/** Lay it down for whoever started the run, if they want it. */
+/** Appends the results to the file of whoever started the run, if requested. */
 export function writeAccount(account: Account): void {
   const file = process.env.HOLDFAST_CLIENTS_ACCOUNTS
   if (file !== undefined) appendFileSync(file, `${JSON.stringify(account)}\n`)

@@ -11,7 +11,7 @@ const piChat = createPi("openai-chat")
 const opencodeChat = createOpencode("openai-chat")
 const qwenChat = createQwen("openai-chat")
 
-/** Each program over each wire that it speaks. */
+/** Each program over each wire format that it speaks. */
 export const allClients: readonly Client[] = [
   claude,
   codex,
@@ -27,5 +27,5 @@ export const allClients: readonly Client[] = [
   geminiCli,
 ]
 
-/** One of each program; pi over the wire that tells nothing of the session. */
+/** One of each program; pi over the wire format that does not identify the session. */
 export const oneOfEach: readonly Client[] = [claude, codex, piChat, opencodeChat, qwenChat, geminiCli]

@@ -15,21 +15,21 @@ export type Reading = {
 export type ReadingTask = {
   readonly files: number
   readonly fileBytes: number
-  /** After so many it goes on to the next file, as an agent gives up. */
+  /** Number of tries after which it goes on to the next file, as an agent gives up. */
   readonly maxTries: number
-  /** The call that returns a file. */
+  /** Returns the call that reads a file. */
   readonly call: (path: string) => Call
 }
 
-/** A line in the middle of a file, which stands nowhere else: whoever cuts a file to its head and tail loses it. */
+/** Returns the line in the middle of a file, which occurs nowhere else: cutting a file to its head and tail loses it. */
 export function middleLine(text: string): string {
   const lines = text.trimEnd().split("\n")
   return lines[Math.floor(lines.length / 2)] ?? ""
 }
 
 /**
- * A model that has the client read one file after another. It asks for the same file again until a request that it receives
- * has the line in the file's middle, as an agent does that needs what it asked for.
+ * A model that has the client read one file after another. It asks for the same file again until a request contains the line in the file's
+ * middle, as an agent does that needs the content.
  */
 export function createAskingAgain(
   client: Client,

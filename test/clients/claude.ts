@@ -23,7 +23,7 @@ export const claude: Client = {
     env: {
       ANTHROPIC_BASE_URL: url,
       ANTHROPIC_API_KEY: "sk-ant-dummy",
-      // It refuses to run as root otherwise.
+      // Otherwise it refuses to run as root.
       IS_SANDBOX: "1",
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
       ...(ownLimitTokens === undefined ? {} : { CLAUDE_CODE_AUTO_COMPACT_WINDOW: String(ownLimitTokens) }),

@@ -1,15 +1,18 @@
 import { join } from "node:path"
 import { type Json, listAt, textAt } from "../model-server/json.ts"
-import type { Client, Errand } from "./client.ts"
+import type { Client, RunOptions } from "./client.ts"
 import { toolNames } from "./tool-names.ts"
 
-/** By this name it takes the provider for OpenAI itself, and has it compact its history. */
+/** With the name "OpenAI" it assumes that the provider is OpenAI itself, and has it compact its history. */
 type Provider = "scripted" | "OpenAI"
 
-/** More than any file of the tests. */
+/** More tokens than any file of the tests. */
 const wholeOutputTokens = 100_000
 
-const config = (provider: Provider, { url, ownLimitTokens, webSocket = false, wholeOutputs = false }: Errand): string =>
+const config = (
+  provider: Provider,
+  { url, ownLimitTokens, webSocket = false, wholeOutputs = false }: RunOptions,
+): string =>
   [
     'model = "gpt-scripted"',
     'model_provider = "scripted"',

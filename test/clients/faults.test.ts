@@ -17,7 +17,7 @@ const faults: readonly (readonly [name: string, faults: readonly Fault[]])[] = [
   ["an error inside the stream", [{ type: "in-stream-error" }]],
 ]
 
-/** The faults meet the conversation's own requests, whatever the client asks for beside it. */
+/** Applies the faults only to the conversation's own requests. */
 function faultyTask(client: Client, list: readonly Fault[]): Script {
   const task = taskScript(client, 2)
   const faulty = faultsFirst(list, task)

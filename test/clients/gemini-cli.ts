@@ -1,10 +1,10 @@
-import type { Client, Errand } from "./client.ts"
+import type { Client, RunOptions } from "./client.ts"
 import { toolNames } from "./tool-names.ts"
 
-/** The window that it assumes of this model. */
+/** The window that it assumes for this model. */
 const assumedWindowTokens = 1_048_576
 
-const settings = ({ ownLimitTokens, checksForLoops = false }: Errand): string =>
+const settings = ({ ownLimitTokens, checksForLoops = false }: RunOptions): string =>
   JSON.stringify({
     general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
     privacy: { usageStatisticsEnabled: false },

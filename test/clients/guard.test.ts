@@ -12,7 +12,7 @@ import { secret } from "./workplace.ts"
 
 const policies = '[{"template":"protected-paths","paths":["**/vault/**","vault/**"],"access":"any"}]'
 
-/** At its first turn the model also asks for what the operator forbids; or it asks for nothing else. */
+/** In its first turn the model also asks for what the operator forbids, or only for that. */
 function forbiddenFirst(client: Client, alone: boolean): Script {
   const script = taskScript(client, 3)
   return (turn) => {
@@ -48,7 +48,7 @@ describeClients("the operator's policy denies a call", () => {
     const { runs, requests, failures, account } = await run(client, true)
     expect(failures).toEqual([])
     expect(runs.map(({ code, stdout }) => [code, stdout.includes(finalText)])).toEqual([[0, true]])
-    // The model hears of the refusal in a round of its own, of which the client sees nothing.
+    // The model learns of the refusal in a separate round that the client does not see.
     expect(account).toMatchObject({ turns: 5, sessions: sessionsOf(client, 4), refusedForClient: 0 })
     expect(requests.filter(({ body }) => Buffer.from(body).includes(secret))).toEqual([])
   })

@@ -13,7 +13,7 @@ const digestStart = '<summary by=\\"holdfast\\"'
 const folder = "release-7731"
 const madeFolder = `mkdir -p ${folder}`
 
-/** The same walk through the steps, in which one of them also changes something. */
+/** The same steps, one of which also changes something. */
 function withAct(script: Script, at: number): Script {
   const print = `cat step-${at}.txt`
   const acting = (output: Output): Output => ({
@@ -38,7 +38,7 @@ const mainRequests = ({ requests, client }: TaskRun): readonly string[] =>
     response.status === 200 && client.isMain(json) ? [JSON.stringify(json)] : [],
   )
 
-/** No summary of the scripted model tells what was done or what the user wants. */
+/** The scripted model's summaries mention neither what was done nor what the user wants. */
 describeClients("after the client's own compaction", () => {
   const limit = { ownLimitTokens: 22_000 }
   const compact = { prompt: "/compact", continues: true }
@@ -61,7 +61,7 @@ describeClients("after the client's own compaction", () => {
     const all = mainRequests(run)
     const acted = all.findIndex((body) => body.includes(madeFolder))
     expect(acted).toBeGreaterThan(0)
-    // From then on no request is without it, whoever compacted what, and the words stand there as well.
+    // From then on every request contains it, whoever compacted what, and the user's words as well.
     expect(all.slice(acted).filter((body) => !body.includes(folder))).toEqual([])
     expect(all.filter((body) => !body.includes("Go through the steps of this project one by one"))).toEqual([])
     const beside = all.filter((body) => body.includes(digestStart) && body.includes(folder))
@@ -71,10 +71,10 @@ describeClients("after the client's own compaction", () => {
 
 const handleIn = /recall=\\"(hf-[\w-]+)\\"/
 
-/** Signs that the model has fetched it: its own call, or what stays of it. */
+/** Matches signs that the model has fetched it: its own call, or what remains of it. */
 const fetched = /find\\*":\s?\\*"step-3|Fetched from the record/
 
-/** Once a digest has a handle, the model fetches what it stands for, and then goes on. */
+/** Once a digest has a handle, the model recalls what it stands for, and then continues. */
 const recalling =
   (client: Client, steps: number): Script =>
   (turn) => {
@@ -108,7 +108,7 @@ describeClients("recall after a summary", () => {
       expect(summarized.filter((body) => !body.includes("holdfast_recall"))).toEqual([])
       const recalls = run.records.filter(({ recalls: count = 0 }) => count > 0)
       expect(recalls.length).toBeGreaterThan(0)
-      // The client never saw the call; what was fetched stands in its next requests all the same.
+      // The client never saw the call; its next requests contain the recalled text all the same.
       expect(all.filter((body) => body.includes("Fetched from the record")).length).toBeGreaterThan(1)
     },
   )

@@ -4,7 +4,7 @@ import { lastStep, taskScript } from "./task.ts"
 
 export const goOn = "Now go on with the remaining steps."
 
-/** Half of the way at first, and the rest when asked to go on, even where that was summarized away since. */
+/** Goes half of the way, and the rest when asked to continue, even if that request was summarized away since. */
 export function inTwoHalves(client: Client, steps: number): Script {
   const [half, whole] = [taskScript(client, steps / 2), taskScript(client, steps)]
   return (turn) => {

@@ -8,7 +8,7 @@ import { finalText, rule } from "./task.ts"
 
 const windowTokens = 45_000
 
-/** It ended as it does without a gateway, and on the way nothing broke and no rule was lost. */
+/** Expects the same end as without a gateway, no failures, and no lost rule. */
 function expectFinished(run: TaskRun, turns: number): void {
   expect(run.failures).toEqual([])
   expect(run.runs.map(({ code, stdout }) => [code, stdout.includes(finalText)])).toEqual([[0, true]])

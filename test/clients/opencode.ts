@@ -1,5 +1,5 @@
 import type { Format } from "../../src/message/message.ts"
-import type { Client, Errand } from "./client.ts"
+import type { Client, RunOptions } from "./client.ts"
 import { toolNames } from "./tool-names.ts"
 
 type OpencodeFormat = Exclude<Format, "gemini">
@@ -10,14 +10,14 @@ const packages: Readonly<Record<OpencodeFormat, string>> = {
   "anthropic-messages": "@ai-sdk/anthropic",
 }
 
-/** What it believes of the model: far more than it has, unless it is to compact by itself. */
+/** The window that it assumes: far more than the model has, unless it is to compact by itself. */
 const believedTokens = 200_000
 const outputTokens = 8000
 
-/** It compacts once the reported usage reaches the window without the output. */
+/** It compacts once the reported usage reaches the window minus the output. */
 const config = (
   format: OpencodeFormat,
-  { url, ownLimitTokens = believedTokens, keepsNoTurn = false }: Errand,
+  { url, ownLimitTokens = believedTokens, keepsNoTurn = false }: RunOptions,
 ): string =>
   JSON.stringify({
     autoupdate: false,
@@ -43,7 +43,7 @@ const config = (
     },
   })
 
-/** opencode over each of the three wires that it speaks. */
+/** opencode over each of the three wire formats that it speaks. */
 export const createOpencode = (format: OpencodeFormat): Client => ({
   name: `opencode ${format}`,
   program: "opencode",
@@ -62,7 +62,7 @@ export const createOpencode = (format: OpencodeFormat): Client => ({
       OPENCODE_DISABLE_SHARE: "1",
       OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
       OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
-      // It installs a package for plugins in the background, and does without where it cannot.
+      // It installs a package for plugins in the background, and works without it if that fails.
       npm_config_offline: "true",
     },
     files: {},

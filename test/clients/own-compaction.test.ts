@@ -14,21 +14,21 @@ const laterRule = "Never delete a file below backups/ without asking me first."
 
 const goOnWithRule = `${goOn} ${laterRule}`
 
-/** Its first compaction comes after a few steps and the next a few steps later, whatever its system prompt and tools take. */
+/** Its first compaction comes after a few steps and the next a few steps later, whatever the size of its system prompt and tools. */
 const ownLimitTokens = ({ stackTokens }: Client): number => Math.max(22_000, stackTokens + 14_000)
 
-/** Requests beside the conversation, but for the one for a title. */
+/** Returns the number of requests outside the conversation, not counting the one for a title. */
 const summariesIn = ({ requests, client }: TaskRun): number =>
   requests.filter(({ json }) => !client.isMain(json)).length - (client.asksForTitle === true ? 1 : 0)
 
-/** Before the second rule is stated, and after it. */
+/** Returns the number of summaries before the second rule is stated, and after it. */
 function summariesAround(run: TaskRun): readonly [before: number, after: number] {
   const stated = run.requests.findIndex(({ body }) => Buffer.from(body).includes(laterRule))
   const before = summariesIn({ ...run, requests: run.requests.slice(0, Math.max(0, stated)) })
   return [before, summariesIn(run) - before]
 }
 
-/** No summary of the scripted model ever tells the rules: what they are told again for is the gateway's doing. */
+/** The scripted model's summaries never mention the rules: it is the gateway that states them again. */
 describeClients("the client compacts its own history", () => {
   test("claude, by command: both rules stand in every later request, and it is one session", async () => {
     const compact = { prompt: "/compact", continues: true }
@@ -68,7 +68,7 @@ describeClients("the client compacts its own history", () => {
     expect(after).toBeGreaterThan(0)
     expect(requestsWithout(run, rule)).toEqual([])
     expect(laterRequestsWithout(run, laterRule)).toEqual([])
-    // The conversation is one session, which may have summaries in it too.
+    // The conversation is one session, which may include summary requests.
     expect(run.account.sessions[0]).toBeGreaterThanOrEqual(run.account.turns)
   })
 })

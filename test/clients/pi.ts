@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import type { Format } from "../../src/message/message.ts"
-import type { Client, Errand } from "./client.ts"
+import type { Client, RunOptions } from "./client.ts"
 import { toolNames } from "./tool-names.ts"
 
 const apis: Readonly<Record<Format, { readonly api: string; readonly path: string }>> = {
@@ -10,19 +10,19 @@ const apis: Readonly<Record<Format, { readonly api: string; readonly path: strin
   gemini: { api: "google-generative-ai", path: "/v1beta" },
 }
 
-/** What it believes of the model: far more than it has, unless it is to compact by itself. */
+/** The window that it assumes: far more than the model has, unless it is to compact by itself. */
 const believedTokens = 200_000
-/** Of what it may use, the share that it keeps as it is when it compacts. */
+/** Share of its limit that it keeps unchanged when it compacts. */
 const keptShare = 0.3
 
-function settings({ ownLimitTokens }: Errand): string {
+function settings({ ownLimitTokens }: RunOptions): string {
   const limit = ownLimitTokens ?? believedTokens
   return JSON.stringify({
     compaction: { enabled: true, reserveTokens: 1000, keepRecentTokens: Math.floor(limit * keptShare) },
   })
 }
 
-const models = (format: Format, { url, ownLimitTokens }: Errand): string => {
+const models = (format: Format, { url, ownLimitTokens }: RunOptions): string => {
   const { api, path } = apis[format]
   const model = {
     id: "scripted",
@@ -35,7 +35,7 @@ const models = (format: Format, { url, ownLimitTokens }: Errand): string => {
   })
 }
 
-/** pi speaks all four wires. */
+/** pi speaks all four wire formats. */
 export const createPi = (format: Format): Client => ({
   name: `pi ${format}`,
   program: "pi",

@@ -1,7 +1,10 @@
 import type { TaskRun } from "./run-task.ts"
 import { lastStep } from "./task.ts"
 
-/** The requests of the conversation, as the model received their bytes, that do not have the rule in them: which, and how far they were. */
+/**
+ * Returns the requests of the conversation that do not contain the rule, as the model received their bytes: which ones, and after which
+ * step.
+ */
 export const requestsWithout = ({ requests, client }: TaskRun, rule: string): readonly string[] =>
   requests.flatMap(({ body, json, path }, n) =>
     !client.isMain(json) || Buffer.from(body).includes(rule)
@@ -9,7 +12,7 @@ export const requestsWithout = ({ requests, client }: TaskRun, rule: string): re
       : [`request ${n} to ${path}, after step ${lastStep(json)}`],
   )
 
-/** The same of the requests after the first that has the rule; that there is none with it is a finding too. */
+/** The same for the requests after the first with the rule; if none has it, that is reported. */
 export function laterRequestsWithout(run: TaskRun, rule: string): readonly string[] {
   const first = run.requests.findIndex(({ body, json }) => run.client.isMain(json) && Buffer.from(body).includes(rule))
   if (first < 0) return ["no request has the rule"]

@@ -6,10 +6,10 @@ import type { Script } from "../model-server/script.ts"
 import { builtInGuard } from "../support/built-in-guard.ts"
 import { startTestGateway, type TestGatewayOptions } from "../support/gateway.ts"
 import { type Account, accountOf, writeAccount } from "./account.ts"
-import type { Client, Errand } from "./client.ts"
+import type { Client, RunOptions } from "./client.ts"
 import { startTap } from "./tap.ts"
 import { prompt, taskScript } from "./task.ts"
-import { openWorkplace, type Ran } from "./workplace.ts"
+import { openWorkplace, type ProcessResult } from "./workplace.ts"
 
 export type Task = {
   readonly situation: string
@@ -17,37 +17,37 @@ export type Task = {
   readonly stepBytes: number
   /** The model's own window. */
   readonly windowTokens?: number
-  /** How many tokens the model counts where we count one. */
+  /** Number of tokens that the model counts where we count one. */
   readonly tokenScale?: number
   readonly gateway?: TestGatewayOptions
-  /** What the model says; it walks through the steps unless given. */
+  /** The model's answers; by default it goes through the steps. */
   readonly script?: Script
-  /** The same where the script has to know the folder in which the client works. */
+  /** The same for a script that needs the folder in which the client works. */
   readonly scriptIn?: (folder: string) => Script
-  /** The runs of the client, one after another; one with the task unless given. */
-  readonly errands?: readonly Partial<Errand>[]
-  /** So many clients do this at the same time in the same folder, each with a home of its own. */
+  /** The runs of the client, one after another; by default one with the task. */
+  readonly errands?: readonly Partial<RunOptions>[]
+  /** Number of clients that do this at the same time in the same folder, each with its own home. */
   readonly atOnce?: number
-  /** What else goes into the account. */
+  /** Further results of the run. */
   readonly results?: (sent: readonly Uint8Array[]) => { readonly filesSeen: string }
 }
 
 export type TaskRun = {
   readonly client: Client
-  readonly runs: readonly Ran[]
+  readonly runs: readonly ProcessResult[]
   /** As the model received them. */
   readonly requests: readonly Exchange[]
   readonly records: readonly ExchangeRecord[]
   /** The bodies of the client's requests, as it sent them to the gateway. */
   readonly sent: readonly Uint8Array[]
-  /** The beginning of each connection to the gateway. */
+  /** The first bytes of each connection to the gateway. */
   readonly openings: readonly string[]
-  /** What broke in the model or the gateway. */
+  /** Failures of the model or the gateway. */
   readonly failures: readonly unknown[]
   readonly account: Account
 }
 
-/** One client on one task, with a gateway and a scripted model of their own. */
+/** Runs one client on one task, with a separate gateway and scripted model. */
 export async function runTask(client: Client, task: Task): Promise<TaskRun> {
   const { situation, steps, stepBytes, windowTokens, tokenScale = 1, errands = [{}] } = task
   const place = openWorkplace(steps, stepBytes)
@@ -63,8 +63,8 @@ export async function runTask(client: Client, task: Task): Promise<TaskRun> {
   const sessions = { guard: { guard }, ...task.gateway?.sessions }
   const gateway = await startTestGateway(server.url, { guard, ...task.gateway, sessions })
   const tap = await startTap(gateway.url)
-  const walk = async (_: unknown, who: number): Promise<readonly Ran[]> => {
-    const runs: Ran[] = []
+  const walk = async (_: unknown, who: number): Promise<readonly ProcessResult[]> => {
+    const runs: ProcessResult[] = []
     for (const errand of errands) runs.push(await place.run(client, { url: tap.url, prompt, ...errand }, who))
     return runs
   }

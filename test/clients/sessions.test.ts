@@ -24,7 +24,7 @@ describeClients("one conversation is one session", () => {
   })
 
   test("gemini-cli, taken up again with other instructions", async () => {
-    // It lists its skills in the order in which the disk returns them: without a new one, too, they may differ from run to run.
+    // It lists its skills in the order in which the disk returns them, so they may differ between runs even without a new one.
     const errands = [{}, { prompt: goOn, continues: true, hasSkill: true }]
     const script = inTwoHalves(geminiCli, 6)
     const run = await runTask(geminiCli, {
@@ -50,7 +50,7 @@ describeClients("one conversation is one session", () => {
     expect(run.account.sessions[0]).toBe(35)
   })
 
-  // Over Gemini's wire nothing that every client sends back tells them apart, and what they say is the same verbatim.
+  // With Gemini's format, no field that every client sends back identifies them, and their messages are identical.
   const told = allClients.filter(({ format }) => format !== "gemini")
   test.each(told)("$name, three of them at the same time in the same words", async (client) => {
     const task = { situation: "three at a time", steps: 4, stepBytes: 2000, atOnce: 3 }

@@ -7,7 +7,7 @@ import { finalText, lastStep, taskScript } from "./task.ts"
 
 const report = "The readme says what the project is."
 
-/** Once the first steps are done the model sends an agent of its own, and goes on when it has its report. */
+/** After the first steps the model starts a subagent, and continues when it has its report. */
 const delegating: Script = (turn) => {
   const told = JSON.stringify(turn.body)
   if (turn.headers["x-claude-code-agent-id"] !== undefined) {

@@ -1,18 +1,18 @@
 import { connect, createServer } from "node:net"
 
-/** A wire between two: bytes pass as they come, and what clients say first on each connection is known. */
+/** A TCP proxy: bytes pass unchanged, and the client's bytes of each connection are recorded. */
 export type Tap = {
   readonly url: string
-  /** The beginning of each connection, oldest first. */
+  /** The first bytes of each connection, oldest first. */
   readonly openings: readonly string[]
-  /** The bodies of all requests that came whole, as they came. */
+  /** The bodies of all complete requests, unchanged. */
   readonly bodies: () => readonly Uint8Array[]
   readonly close: () => Promise<void>
 }
 
 const openingBytes = 2000
 
-/** The bodies of the requests that one connection carried, one after another. */
+/** Returns the bodies of the requests on one connection, in order. */
 function bodiesIn(connection: Buffer): readonly Uint8Array[] {
   const bodies: Uint8Array[] = []
   for (let at = 0; at < connection.length; ) {

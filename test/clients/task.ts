@@ -12,13 +12,13 @@ export const prompt = `Go through the steps of this project one by one and print
 
 const printed = /cat step-(\d+)\.txt/g
 
-/** The last step that a request tells of. Whatever was cut from it, the newest stands in it. */
+/** Returns the last step that a request mentions. Whatever was cut from it, the newest is present. */
 export function lastStep(body: Json): number {
   const steps = [...JSON.stringify(body).matchAll(printed)].map(([, step]) => Number(step))
   return Math.max(0, ...steps)
 }
 
-/** A model that has the client print one file after another, and knows how far it is from nothing but what it is told. */
+/** A model that has the client print one file after another, and knows its progress only from the requests. */
 export function taskScript(client: Client, steps: number): Script {
   return ({ body }) => {
     const done = lastStep(body)

@@ -1,6 +1,6 @@
 import { field, type Json, listAt, textAt } from "../model-server/json.ts"
 
-/** The names of the tools that a request declares, over any of the four wires. */
+/** Returns the names of the tools that a request declares, in any of the four wire formats. */
 export function toolNames(body: Json): readonly string[] {
   const tools = listAt(body, "tools")
   const declared = tools.flatMap((tool) => [tool, field(tool, "function"), ...listAt(tool, "functionDeclarations")])

@@ -9,7 +9,7 @@ import { describeClients } from "./describe-clients.ts"
 import { runTask } from "./run-task.ts"
 import { finalText } from "./task.ts"
 
-/** With this set, every window with every size and tool; otherwise a few of them for each client. */
+/** If set, every window is tested with every size and tool; otherwise a few combinations for each client. */
 const isWholeGrid = process.env.HOLDFAST_CLIENTS_GRID === "1"
 
 type Tool = "read" | "shell"
@@ -44,12 +44,12 @@ const someCases: readonly Case[] = wholeGrid.filter(({ client, windowTokens, fil
 const files = 8
 const maxTries = 7
 
-/** What a model needs for its answer: a quarter of what the stack leaves free, and never less than this. */
-const leastReserveTokens = 4096
+/** Minimum reserve for the model's answer, which is a quarter of what the stack leaves free. */
+const minReserveTokens = 4096
 
 type Sizes = { readonly stackTokens: number; readonly resultTokens: number }
 
-/** As the client sent them: its first request, and what the first file adds to it. */
+/** Sizes as the client sent them: its first request, and what the first file adds to it. */
 function sizesOf(client: Client, sent: readonly Uint8Array[]): Sizes {
   const [first = 0, second = 0] = sent
     .filter((body) => client.isMain(parseJson(new TextDecoder().decode(body))))
@@ -59,11 +59,11 @@ function sizesOf(client: Client, sent: readonly Uint8Array[]): Sizes {
 }
 
 function hasRoom({ stackTokens, resultTokens }: Sizes, windowTokens: number): boolean {
-  const reserveTokens = Math.max(leastReserveTokens, Math.floor((windowTokens - stackTokens) / 4))
+  const reserveTokens = Math.max(minReserveTokens, Math.floor((windowTokens - stackTokens) / 4))
   return stackTokens + resultTokens + reserveTokens <= windowTokens
 }
 
-/** Where nothing of this is found the client cut the file itself, and the case says nothing of the gateway. */
+/** Returns the files that the client itself cut, in which case the test says nothing about the gateway. */
 const undelivered = (readings: readonly Reading[], sent: readonly Uint8Array[]): readonly string[] =>
   readings.filter(({ line }) => !sent.some((body) => Buffer.from(body).includes(line))).map(({ file }) => file)
 

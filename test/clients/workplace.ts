@@ -4,21 +4,21 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { root } from "../support/source.ts"
-import type { Client, Errand } from "./client.ts"
+import type { Client, RunOptions } from "./client.ts"
 import { clientsDirectory } from "./installed.ts"
 
-export type Ran = {
+export type ProcessResult = {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
   readonly seconds: number
 }
 
-/** A folder to work in and homes beside it, all new, in which clients run with nothing of this machine's but its programs. */
+/** A fresh working folder with fresh homes beside it, in which clients run with nothing of this machine except its programs. */
 export type Workplace = {
   readonly folder: string
-  /** Each who has a home of their own. */
-  readonly run: (client: Client, errand: Errand, who: number) => Promise<Ran>
+  /** Runs a client; each `who` has a separate home. */
+  readonly run: (client: Client, errand: RunOptions, who: number) => Promise<ProcessResult>
   readonly close: () => void
 }
 
@@ -27,7 +27,7 @@ const words = "parser ledger socket buffer worker schema cursor driver folder si
 )
 const verbs = "loaded skipped rebuilt checked merged dropped opened closed moved copied".split(" ")
 
-/** Lines of which none is like another, so that nothing in them can be folded. */
+/** Returns lines that are all different, so that nothing in them can be folded. */
 function variedLines(seed: string, bytes: number): string {
   const lines: string[] = []
   for (let length = 0, n = 0; length < bytes; n++) {
@@ -40,7 +40,7 @@ function variedLines(seed: string, bytes: number): string {
   return `${lines.join("\n")}\n`
 }
 
-/** What stands in the folder that nobody may touch. */
+/** Content of the folder that nobody may touch. */
 export const secret = "the moon is made of slate"
 
 export const stepFile = (step: number): string => `step-${step}.txt`
@@ -80,10 +80,14 @@ type Surroundings = {
 /** A hundred turns take some seconds, and minutes on a busy machine; a client that takes longer hangs. */
 const limitMs = 600_000
 
-/** More of what a process says is of no use to a test. */
+/** Maximum output of a process that is kept; more is of no use to a test. */
 const maxOutput = 16 * 1024 * 1024
 
-export async function runProcess(program: string, args: readonly string[], { cwd, env }: Surroundings): Promise<Ran> {
+export async function runProcess(
+  program: string,
+  args: readonly string[],
+  { cwd, env }: Surroundings,
+): Promise<ProcessResult> {
   const start = performance.now()
   const child = spawn(program, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] })
   const said = { stdout: "", stderr: "" }

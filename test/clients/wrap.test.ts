@@ -17,7 +17,7 @@ import { openWorkplace, runProcess } from "./workplace.ts"
 const place = mkdtempSync(join(tmpdir(), "holdfast-wrapped-"))
 afterAll(() => rmSync(place, { recursive: true, force: true, maxRetries: 5 }))
 
-/** How a person starts a client who has an API key and nothing else: no address, no settings. */
+/** How a person starts a client with only an API key: no address, no settings. */
 type Person = {
   readonly client: Client
   readonly args: readonly string[]
@@ -45,7 +45,7 @@ const people: readonly Person[] = [
 const steps = 12
 const windowTokens = 45_000
 
-/** The task, and once on the way the model wants the token of the gateway's own admin API. */
+/** The task, during which the model once asks for the token of the gateway's own admin API. */
 function wantsTheToken(client: Client, token: string): Script {
   const script = taskScript(client, steps)
   return (turn) =>
@@ -54,7 +54,7 @@ function wantsTheToken(client: Client, token: string): Script {
       : script(turn)
 }
 
-/** All that the closing line says. */
+/** Matches the closing line. */
 const closing =
   /holdfast: (\d+) model calls, (\d+) compactions?, about ([\d,]+) tokens (?:and|saved) .+ \(estimate\), (\d+) rules? held, (\d+) calls? denied\. See: (.+)\n/
 
@@ -77,7 +77,7 @@ describeClients("holdfast wrap, as a person types it", () => {
         expect(ran, ran.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining(finalText) })
         expect(server.failures).toEqual([])
         const [, calls, compactions, saved = "", rules, denied, look] = closing.exec(ran.stderr) ?? []
-        // The model hears that the call was denied in a round that is part of the same call of the client.
+        // The model learns that the call was denied in a round within the same call of the client.
         expect(Number(calls), ran.stderr).toBeGreaterThanOrEqual(steps + 1)
         expect(Number(compactions), ran.stderr).toBeGreaterThan(0)
         expect(Number(saved.replaceAll(",", ""))).toBeGreaterThan(0)
@@ -87,7 +87,7 @@ describeClients("holdfast wrap, as a person types it", () => {
         const asked = server.requests.filter(({ json }) => client.isMain(json))
         expect(asked.filter(({ body }) => !Buffer.from(body).includes(rule))).toEqual([])
         expect(server.requests.every(({ response }) => response.status === 200)).toBe(true)
-        // Nothing was written into the client's own settings, and no gateway runs on.
+        // Nothing was written to the client's own settings, and no gateway keeps running.
         expect(readdirSync(data).filter((name) => name.startsWith("gateway-"))).toEqual([])
         const shown = await runProcess(process.execPath, [main, "rules", "--data", data], {
           cwd: work.folder,

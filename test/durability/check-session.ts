@@ -6,20 +6,20 @@ import type { Session } from "../../src/session/session.ts"
 import { objectionTo } from "../support/objection.ts"
 import { marksIn } from "./marked-turn.ts"
 import { formatOf, rule, system } from "./open-durable.ts"
-import type { Told } from "./told.ts"
+import type { WorkerReport } from "./told.ts"
 
-/** Longer than any log here. */
+/** More entries than any log here has. */
 const wholeLog = 1_000_000
 
-/** All that is promised of a session whatever happened to those who wrote it; ends with its log as it was found. */
+/** Checks everything that is promised of a session, whatever happened to its writers; returns its log. */
 export async function checkSession(
   holdfast: Holdfast,
   id: string,
-  told: readonly Told[],
+  told: readonly WorkerReport[],
 ): Promise<readonly HistoryEntry[]> {
   const session = holdfast.session(id)
   const head = await session.verify()
-  // A server may still finish what a killed process had asked of it.
+  // A server may still finish what a killed process had requested.
   const history = await session.history({ limit: wholeLog })
   expect(history.map(({ seq }) => seq)).toEqual(history.map((_, n) => n + 1))
   expect(history[head.seq - 1]?.hash ?? "").toBe(head.hash)
@@ -30,8 +30,8 @@ export async function checkSession(
   return history
 }
 
-/** What was acknowledged and is not there as it was told. */
-function lostOf(history: readonly HistoryEntry[], id: string, told: readonly Told[]): readonly unknown[] {
+/** Returns what was acknowledged and is not stored as reported. */
+function lostOf(history: readonly HistoryEntry[], id: string, told: readonly WorkerReport[]): readonly unknown[] {
   const byId = new Map(history.map((entry) => [entry.id, entry]))
   return told.flatMap((line): readonly unknown[] => {
     if (!("session" in line) || line.session !== id || line.type === "refused" || !line.durable) return []
@@ -42,7 +42,7 @@ function lostOf(history: readonly HistoryEntry[], id: string, told: readonly Tol
   })
 }
 
-/** The entries that a checkpoint shows and that are no messages before it. */
+/** Returns the entries that a checkpoint shows and that are not messages before it. */
 function brokenCheckpoint({ seq, body }: HistoryEntry, history: readonly HistoryEntry[]): readonly number[] {
   if (body?.type !== "checkpoint-installed") return []
   const shown = body.items.flatMap((item) => (item.type === "shown" ? [item.entry] : []))
@@ -51,8 +51,8 @@ function brokenCheckpoint({ seq, body }: HistoryEntry, history: readonly History
   )
 }
 
-/** The session goes on: its next request is valid, and what is said next is written behind it. */
-export async function goOn(session: Session, mark: string): Promise<void> {
+/** Checks that the session can continue: its next request is valid, and the next message is appended. */
+export async function continueSession(session: Session, mark: string): Promise<void> {
   const format = formatOf(session.id)
   await checkRequest(session)
   const { durable } = await session.append([{ role: "user", content: `[${mark}] Go on.` }], { format })
@@ -60,7 +60,7 @@ export async function goOn(session: Session, mark: string): Promise<void> {
   expect(await checkRequest(session)).toContain(`[${mark}] Go on.`)
 }
 
-/** The request that would be sent now. */
+/** Checks the request that would be sent now, and returns it. */
 export async function checkRequest(session: Session): Promise<string> {
   const format = formatOf(session.id)
   const { wire, receipt } = await session.prepare({ format, system })
@@ -71,7 +71,7 @@ export async function checkRequest(session: Session): Promise<string> {
   return wire
 }
 
-/** The view at an earlier checkpoint can still be put together, from a copy of the log that ends with it. */
+/** Checks that the view at an earlier checkpoint can still be assembled, in a fork of the log that ends with it. */
 export async function checkOldView(session: Session, checkpoint: HistoryEntry): Promise<void> {
   expect(seqOf(checkpoint.id)).toBe(checkpoint.seq)
   const fork = await session.fork(

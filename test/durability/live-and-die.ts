@@ -1,23 +1,23 @@
 import { expect } from "vitest"
 import type { Holdfast } from "../../src/session/holdfast.ts"
 import type { HistoryEntry } from "../../src/session/inspect.ts"
-import { checkOldView, checkSession, goOn } from "./check-session.ts"
+import { checkOldView, checkSession, continueSession } from "./check-session.ts"
 import { openDurable } from "./open-durable.ts"
 import { startWorker, type Worker } from "./start-worker.ts"
-import type { Told } from "./told.ts"
+import type { WorkerReport } from "./told.ts"
 
-/** How often a process is killed; HOLDFAST_CRASHES asks for more or fewer. */
+/** Number of times that a process is killed; HOLDFAST_CRASHES overrides it. */
 export const crashes = (usual: number): number => Number(process.env.HOLDFAST_CRASHES ?? usual)
 
-export type Dying = {
+export type KillPlan = {
   readonly kills: number
-  /** Where the life of this number is spent. */
+  /** Returns the store of the process with this number. */
   readonly place: (life: number) => string
   readonly questions: string
 }
 
-/** How it went: acknowledged entries that were looked for and found, each once after every kill; and what was in the logs. */
-export type Died = {
+/** Result of a run: acknowledged entries that were looked for and found, each once after every kill; and what was in the logs. */
+export type KillReport = {
   readonly killed: number
   readonly acknowledged: number
   readonly checked: number
@@ -26,14 +26,14 @@ export type Died = {
 
 const sessions = ["day-a", "day-b", "day-c"]
 
-/** One life in so many is cut short while the store is being opened; the others after some acknowledgements. */
+/** Share of the processes that are killed while the store is being opened; the others after some acknowledgements. */
 const earlyShare = 0.15
 const earlyMs = 60
-const mostLines = 12
-/** Longer than a write takes, so that any moment of one may be the last. */
+const maxLines = 12
+/** Longer than a write takes, so that a kill may hit any moment of one. */
 const lastMs = 30
 
-/** Numbers from 0 to 1, the same ones every time (mulberry32). */
+/** Returns a generator of numbers from 0 to 1, always the same for a seed (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed
   return () => {
@@ -46,17 +46,17 @@ export function createRandom(seed: number): () => number {
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Life after life: a worker writes until it is killed at some moment, and what it leaves is checked by someone who opens it anew. */
-export async function liveAndDie({ kills, place, questions }: Dying): Promise<Died> {
+/** Runs one process after another: a worker writes until it is killed at some moment, and what it stored is checked by opening it again. */
+export async function killRepeatedly({ kills, place, questions }: KillPlan): Promise<KillReport> {
   const random = createRandom(20261115)
   const start = (life: number): Worker => startWorker({ place: place(life), name: `k${life}`, sessions, questions })
-  const told = new Map<string, Told[]>()
-  let died: Died = { killed: 0, acknowledged: 0, checked: 0, checkpoints: 0 }
+  const told = new Map<string, WorkerReport[]>()
+  let died: KillReport = { killed: 0, acknowledged: 0, checked: 0, checkpoints: 0 }
   let next = start(0)
   for (let life = 0; life < kills; life += 1) {
     const worker = next
     if (life + 1 < kills) next = start(life + 1)
-    await liveShortly(worker, random)
+    await runUntilKilled(worker, random)
     const known = told.get(place(life)) ?? []
     told.set(place(life), known)
     known.push(...worker.told())
@@ -72,23 +72,28 @@ export async function liveAndDie({ kills, place, questions }: Dying): Promise<Di
   return died
 }
 
-const countOf = (told: readonly Told[]): number =>
+const countOf = (told: readonly WorkerReport[]): number =>
   told.reduce((sum, line) => sum + (line.type === "written" && line.durable ? line.entries.length : 0), 0)
 
-/** Let it work, and kill it: at some moment after some acknowledgements, or while it is still opening. */
-async function liveShortly(worker: Worker, random: () => number): Promise<void> {
+/** Lets a worker run, and kills it: at some moment after some acknowledgements, or while it is still opening. */
+async function runUntilKilled(worker: Worker, random: () => number): Promise<void> {
   await worker.until((told) => told.length > 0)
   worker.go()
   const early = random() < earlyShare
-  const lines = Math.ceil(random() * mostLines)
+  const lines = Math.ceil(random() * maxLines)
   if (!early) await worker.until((told) => told.length > lines)
   await sleep(random() * (early ? earlyMs : lastMs))
   worker.kill()
   expect(await worker.ended).toBe("SIGKILL")
 }
 
-/** Open what a killed process left, check all of it, and go on with it. Ends with the number of checkpoints found. */
-async function checkPlace(place: string, told: readonly Told[], mark: string, random: () => number): Promise<number> {
+/** Opens what a killed process stored, checks all of it, and continues it. Returns the number of checkpoints found. */
+async function checkPlace(
+  place: string,
+  told: readonly WorkerReport[],
+  mark: string,
+  random: () => number,
+): Promise<number> {
   const holdfast: Holdfast = openDurable(place)
   const checkpoints: HistoryEntry[] = []
   for (const id of sessions) {
@@ -98,7 +103,7 @@ async function checkPlace(place: string, told: readonly Told[], mark: string, ra
     if (history.length === 0) continue
     const old = own[Math.floor(random() * own.length)]
     if (old !== undefined) await checkOldView(holdfast.session(id), old)
-    await goOn(holdfast.session(id), `${mark}.${id}`)
+    await continueSession(holdfast.session(id), `${mark}.${id}`)
   }
   await holdfast.close()
   return checkpoints.length

@@ -8,14 +8,14 @@ const vocabulary =
 const words = (seed: number, count: number): string =>
   Array.from({ length: count }, (_, n) => vocabulary[(seed * 13 + n * n + n * 7) % vocabulary.length]).join(" ")
 
-/** Begins each message: it stands in the log once if it was written once. */
+/** Starts each message: it is in the log once if the message was written once. */
 const markOf = (mark: string, part: number): string => `[${mark}.${part}]`
 const marks = /\[[\w-]+(?:\.[\w-]+)*\]/g
 
-/** The marks in a text, each as often as it stands there. */
+/** Returns the marks in a text, with repetitions. */
 export const marksIn = (text: string): readonly string[] => text.match(marks) ?? []
 
-/** What happens in one turn: a user's words, or a tool round whose results are too long for one line of a log. */
+/** Returns the messages of one turn: a user's message, or a tool round whose results are too long for one line of a log. */
 export function markedTurn(format: Format, mark: string, n: number): readonly object[] {
   if (n % 3 !== 0) return [{ role: "user", content: `${markOf(mark, 0)} ${words(n, 60 + ((n * 37) % 120))}` }]
   const id = `call_${mark.replaceAll(".", "_")}`

@@ -3,20 +3,20 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, test } from "vitest"
 import { describePostgres } from "../support/postgres-suite.ts"
-import { crashes, liveAndDie } from "./live-and-die.ts"
+import { crashes, killRepeatedly } from "./live-and-die.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-crash-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const kills = crashes(4)
-/** Lives are spent in them by turns, so that checking stays quick. */
+/** Processes alternate between them, so that checking stays quick. */
 const databases = 2
 
 await describePostgres("a process that writes to PostgreSQL", (server) => {
   test(`is killed ${kills} times: everything acknowledged is there, and it goes on`, async ({ annotate }) => {
     const urls = await Promise.all(Array.from({ length: databases }, () => server.createDatabase()))
     const place = (life: number): string => urls[life % databases] ?? ""
-    const died = await liveAndDie({ kills, place, questions: join(folder, "questions") })
+    const died = await killRepeatedly({ kills, place, questions: join(folder, "questions") })
     await annotate(JSON.stringify(died))
     expect(died.killed).toBe(kills)
     expect(died.acknowledged).toBeGreaterThan(kills)

@@ -5,28 +5,30 @@ import pg from "pg"
 import { afterAll, expect, test } from "vitest"
 import { describeOwnPostgres } from "../support/postgres-suite.ts"
 import { isLongRun } from "../support/property.ts"
-import { checkSession, goOn } from "./check-session.ts"
+import { checkSession, continueSession } from "./check-session.ts"
 import { marksIn } from "./marked-turn.ts"
 import { openDurable } from "./open-durable.ts"
 import { startWorker, type Worker } from "./start-worker.ts"
-import type { Told } from "./told.ts"
+import type { WorkerReport } from "./told.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-restart-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** One session that all of them write to, and one of its own for each. */
+/** One session that all workers write to, and a separate one for each. */
 const shared = "day-all"
 const own = (worker: number): string => `day-${worker}`
 
-/** Longer than a store goes on trying: what is written then waits in memory. */
+/** Longer than a store retries: what is written then waits in memory. */
 const longOutageMs = 7000
 
-/** Outages take their time, and turns during one are all alike: without a rest, three processes write all through it. */
+/** Outages take time, and turns during one are all alike: without a pause, three processes would write all through it. */
 const pauseMs = isLongRun ? 0 : 120
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** As if the machine had failed: a server that loses one of its processes so ends all others at once, and recovers from its log. */
+/**
+ * Simulates a machine failure: a PostgreSQL server that loses one of its processes to SIGKILL ends all others, and recovers from its log.
+ */
 async function crashServer(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   client.on("error", () => {})
@@ -36,7 +38,7 @@ async function crashServer(url: string): Promise<void> {
   await client.end().catch(() => {})
 }
 
-/** Everything that a worker says it wrote, whether it was durable at that moment or not. */
+/** Returns the marks of everything that a worker reports as written, durable at that moment or not. */
 const writtenBy = ({ told }: Worker, session: string): readonly string[] =>
   told().flatMap((line) =>
     line.type === "written" && line.session === session
@@ -77,7 +79,7 @@ await describeOwnPostgres("a PostgreSQL that goes away under processes that work
       await continues(workers)
       for (const worker of workers) worker.end()
       for (const worker of workers) expect(await worker.ended).toBe(0)
-      const told: readonly Told[] = workers.flatMap((worker) => worker.told())
+      const told: readonly WorkerReport[] = workers.flatMap((worker) => worker.told())
       const holdfast = openDurable(url)
       for (const session of [shared, own(0), own(1), own(2)]) {
         const history = await checkSession(holdfast, session, told)
@@ -88,7 +90,7 @@ await describeOwnPostgres("a PostgreSQL that goes away under processes that work
           .filter(({ onBranch }) => onBranch === false)
           .flatMap(({ message }) => marksIn(message?.wire ?? ""))
         expect(aside).toEqual([])
-        await goOn(holdfast.session(session), `after.${session}`)
+        await continueSession(holdfast.session(session), `after.${session}`)
       }
       await holdfast.close()
       expect(told.flatMap((line) => (line.type === "prepared" && line.objection !== undefined ? [line] : []))).toEqual(
@@ -100,7 +102,7 @@ await describeOwnPostgres("a PostgreSQL that goes away under processes that work
   )
 })
 
-function figures(told: readonly Told[]): object {
+function figures(told: readonly WorkerReport[]): object {
   const written = told.filter((line) => line.type === "written")
   return {
     written: written.reduce((sum, { entries }) => sum + entries.length, 0),

@@ -6,7 +6,7 @@ import { describePostgres } from "../support/postgres-suite.ts"
 import { isLongRun } from "../support/property.ts"
 import { serveTogether } from "./serve-together.ts"
 
-/** As many as the checkpoints take that are asked for below. */
+/** Enough turns for the checkpoints that are expected below. */
 const turnsOfTwo = isLongRun ? 40 : 24
 const turnsOfFour = isLongRun ? 40 : 20
 

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { expect } from "vitest"
 import { openStore } from "../../src/store/open-store.ts"
-import { checkSession, goOn } from "./check-session.ts"
+import { checkSession, continueSession } from "./check-session.ts"
 import { marksIn } from "./marked-turn.ts"
 import { openDurable } from "./open-durable.ts"
 import { startWorker, type Worker } from "./start-worker.ts"
-import type { Told } from "./told.ts"
+import type { WorkerReport } from "./told.ts"
 
 export type Together = {
   readonly place: string
@@ -14,8 +14,8 @@ export type Together = {
   readonly questions: string
 }
 
-/** How it went, in numbers. */
-export type Served = {
+/** Counts of one run. */
+export type ServeReport = {
   readonly entries: number
   readonly prepared: number
   readonly checkpoints: number
@@ -24,11 +24,11 @@ export type Served = {
   readonly questions: number
 }
 
-/** One of its own for each process, and two that all of them take turns in. */
+/** Two sessions that all processes share; each has another of its own. */
 const shared = ["day-s", "day-t"]
 
-/** Several processes serve turns of the same and of different sessions at once, and all that is promised of each session holds. */
-export async function serveTogether({ place, processes, turns, questions }: Together): Promise<Served> {
+/** Several processes serve turns of the same and of different sessions concurrently; checks all promises of each session. */
+export async function serveTogether({ place, processes, turns, questions }: Together): Promise<ServeReport> {
   writeFileSync(questions, "")
   const own = Array.from({ length: processes }, (_, n) => `day-${n}`)
   const workers = own.map((session, n) =>
@@ -50,9 +50,9 @@ export async function serveTogether({ place, processes, turns, questions }: Toge
   }
 }
 
-type Logs = Pick<Served, "checkpoints" | "begun" | "stored">
+type Logs = Pick<ServeReport, "checkpoints" | "begun" | "stored">
 
-/** Each mark that a process told stands in its session's log, on its branch, and no other does. */
+/** Checks that each mark that a process reported is in its session's log, on its branch, and no other is. */
 async function checkAll(place: string, sessions: readonly string[], workers: readonly Worker[]): Promise<Logs> {
   const told = workers.flatMap((worker) => worker.told())
   const holdfast = openDurable(place)
@@ -74,19 +74,19 @@ async function checkAll(place: string, sessions: readonly string[], workers: rea
       begun: logs.begun + keys.size,
       stored: logs.stored + summaries.length,
     }
-    await goOn(holdfast.session(id), `after.${id}`)
+    await continueSession(holdfast.session(id), `after.${id}`)
   }
   await store.close()
   await holdfast.close()
   return logs
 }
 
-const marksOf = (told: readonly Told[], session: string): readonly string[] =>
+const marksOf = (told: readonly WorkerReport[], session: string): readonly string[] =>
   told.flatMap((line) =>
     line.type === "written" && line.session === session ? line.entries.map(({ wire }) => marksIn(wire)[0] ?? "") : [],
   )
 
-/** No history was given to a summarizer twice, whoever asked. */
+/** Checks that no history was given to a summarizer twice, whichever process asked. */
 function checkQuestions(file: string): number {
   const asked = readFileSync(file, "utf8")
     .split("\n")

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, test } from "vitest"
-import { crashes, liveAndDie } from "./live-and-die.ts"
+import { crashes, killRepeatedly } from "./live-and-die.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-crash-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Every so often a fresh file, so that its beginning is cut short too and checking stays quick. */
+/** Processes per file: a fresh file every so often, so that its creation is interrupted too and checking stays quick. */
 const livesInFile = 3
 const kills = crashes(6)
 const place = (life: number): string => join(folder, `${Math.floor(life / livesInFile)}.db`)
@@ -15,7 +15,7 @@ const place = (life: number): string => join(folder, `${Math.floor(life / livesI
 test(`a process that writes to an SQLite file is killed ${kills} times: everything acknowledged is there, and it goes on`, async ({
   annotate,
 }) => {
-  const died = await liveAndDie({ kills, place, questions: join(folder, "questions") })
+  const died = await killRepeatedly({ kills, place, questions: join(folder, "questions") })
   await annotate(JSON.stringify(died))
   expect(died.killed).toBe(kills)
   expect(died.acknowledged).toBeGreaterThan(kills)

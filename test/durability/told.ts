@@ -1,25 +1,25 @@
 import { isObject, tryParse } from "../../src/wire/json.ts"
 
-/** What a worker is to do. */
+/** What a worker has to do. */
 export type Order = {
-  /** Where the store is: a file, or a `postgres://` address. */
+  /** Location of the store: a file, or a `postgres://` address. */
   readonly place: string
-  /** Begins the mark of everything that it writes. */
+  /** Prefix of the mark of everything that it writes. */
   readonly name: string
   readonly sessions: readonly string[]
-  /** How many turns of each session; endless if it is going to be killed, or told to end. */
+  /** Turns of each session; endless if it is going to be killed, or told to end. */
   readonly turns?: number
-  /** Rest between two turns of a session; none by default. */
+  /** Pause between two turns of a session; none by default. */
   readonly pauseMs?: number
-  /** A file that gets a line for every question to the summarizer. */
+  /** A file that gets a line for every call of the summarizer. */
   readonly questions: string
 }
 
 /** A message that was written: its entry, and its text on the wire. */
 export type Written = { readonly id: string; readonly wire: string }
 
-/** What a worker tells, a line for each. Written is told as soon as the call that wrote it is back, and not before. */
-export type Told =
+/** A worker's report, one line each. `written` is reported as soon as the writing call has returned, and not before. */
+export type WorkerReport =
   | { readonly type: "ready" | "ended" }
   | {
       readonly type: "written"
@@ -33,15 +33,15 @@ export type Told =
       readonly entry: string
       readonly checkpoint?: string
       readonly durable: boolean
-      /** What the API would say against the request. */
+      /** What the API would object to in the request. */
       readonly objection?: string
     }
   | { readonly type: "refused"; readonly session: string; readonly code: string }
 
-const isTold = (value: unknown): value is Told => isObject(value) && typeof value.type === "string"
+const isTold = (value: unknown): value is WorkerReport => isObject(value) && typeof value.type === "string"
 
-/** What a line says; nothing if a kill cut it. */
-export function readTold(line: string): readonly Told[] {
+/** Parses a line; empty if a kill truncated it. */
+export function readTold(line: string): readonly WorkerReport[] {
   const value = tryParse(line)
   return isTold(value) ? [value] : []
 }

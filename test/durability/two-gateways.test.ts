@@ -3,15 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { createHoldfast } from "../../src/session/holdfast.ts"
 import { openPostgresStore } from "../../src/store/postgres-store.ts"
 import { startReplica } from "../gateway/start-replica.ts"
-import { startTalk, type Told } from "../gateway/talk.ts"
+import { type SayResult, startTalk } from "../gateway/talk.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import type { PostgresServer } from "../support/postgres.ts"
 import { describeOwnPostgres } from "../support/postgres-suite.ts"
 import { sampleOf } from "../support/property.ts"
 
 /**
- * A client that leaves out the beginning of its history, behind two replicas in processes of their own, while PostgreSQL is stopped and
- * started and replicas are killed.
+ * A client that leaves out the beginning of its history, behind two replica processes, while PostgreSQL is stopped and started and replicas
+ * are killed.
  */
 
 let model: ModelServer
@@ -52,7 +52,7 @@ async function startCluster(server: PostgresServer, databaseUrl: string): Promis
   let target = 0
   let up = Promise.withResolvers<void>()
   let restarted: Promise<void> = Promise.resolve()
-  /** Started again by whoever watches over it, until it stays. */
+  /** Restarts a replica until it stays up, as a supervisor does. */
   const startAgain = async (at: number): Promise<void> => {
     for (;;) {
       const replica = await startReplica(databaseUrl, model.url).catch(() => undefined)
@@ -72,7 +72,7 @@ async function startCluster(server: PostgresServer, databaseUrl: string): Promis
         return up.promise
       }) ?? Promise.resolve()
     await stopped.promise
-    // A turn that has to wait for it does not wait for ever.
+    // Ends the outage after this time, because a turn may be waiting for the server.
     void sleep(3000).then(() => up.resolve())
   }
   const kill = async (): Promise<void> => {
@@ -108,18 +108,18 @@ const names: readonly (readonly [string, { readonly session?: string; readonly k
 ]
 
 await describeOwnPostgres("two gateways on PostgreSQL", (server) => {
-  // The everyday run has the client whose session has to be found by what it says; a long one has both.
+  // The everyday run has the client whose session has to be found by its messages; a long one has both.
   describe.each(sampleOf(names, 2))("a client that trims its history and %s", (_how, given) => {
     test.skipIf(server.restart === undefined)(
       "has its rule in every request, its answers once under what they answer, and one session, whatever stops and is killed",
       async () => {
         const databaseUrl = await server.createDatabase()
-        // The tables first: two that begin at once would both make them.
+        // Creates the tables first: two replicas that start at once would both create them.
         await (await openPostgresStore({ url: databaseUrl })).close()
         const cluster = await startCluster(server, databaseUrl)
         const before = model.requests.length
         const talk = startTalk(cluster.url, { ...given, keeps, retries: 400, tries: 100 })
-        const told: Told[] = []
+        const told: SayResult[] = []
         try {
           for (let turn = 0; turn < turns; turn++) {
             const event = events[turn]

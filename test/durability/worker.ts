@@ -8,13 +8,13 @@ import type { Session } from "../../src/session/session.ts"
 import { objectionTo } from "../support/objection.ts"
 import { markedAnswer, markedTurn } from "./marked-turn.ts"
 import { formatOf, openDurable, rule, system } from "./open-durable.ts"
-import { readOrder, type Told, type Written } from "./told.ts"
+import { readOrder, type WorkerReport, type Written } from "./told.ts"
 
-/** A process of its own that writes to sessions as fast as it can or is told to, and tells what it was told is written. */
+/** A process that writes to sessions as fast as it can or as ordered, and reports what was acknowledged. */
 const order = readOrder(process.argv[2] ?? "")
-const tell = (told: Told): void => void process.stdout.write(`${JSON.stringify(told)}\n`)
+const tell = (told: WorkerReport): void => void process.stdout.write(`${JSON.stringify(told)}\n`)
 
-/** Takes a while, as a model does, so that a kill finds it at work. */
+/** Takes a while, as a model does, so that a kill may interrupt it. */
 const summarize: Summarize = async ({ text, messages }) => {
   const asked = createHash("sha256").update(text).digest("hex")
   appendFileSync(order.questions, `${order.name} ${asked}\n`)
@@ -30,7 +30,7 @@ process.stdin.setEncoding("utf8").on("data", (said: string) => {
 })
 process.stdin.on("end", () => process.exit())
 
-/** Write messages and tell it, once the store has them or says that it has not. */
+/** Writes messages, and reports it once the store has acknowledged or refused them. */
 async function write(session: Session, mark: string, n: number): Promise<void> {
   const format = formatOf(session.id)
   const messages = markedTurn(format, mark, n)
@@ -54,7 +54,7 @@ async function call(session: Session, mark: string, n: number): Promise<void> {
   tell({ type: "written", session: session.id, entries, durable: recorded.durable })
 }
 
-/** The last of the sessions waits for its summaries, so that some are there when they are needed. */
+/** The last of the sessions waits for its summaries, so that some are ready when they are needed. */
 async function work(session: Session): Promise<void> {
   const { turns = Number.POSITIVE_INFINITY, pauseMs } = order
   for (let n = 1; n <= turns && !over; n += 1) {

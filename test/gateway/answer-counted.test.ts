@@ -4,7 +4,7 @@ import type { Failure } from "../model-server/wire.ts"
 import { startTestGateway } from "../support/gateway.ts"
 import { startHeldUpstream } from "./held-upstream.ts"
 
-/** Some providers refuse a request if it and the longest answer that it allows do not fit together. */
+/** Some providers refuse a request if it and the longest answer it allows do not fit the window together. */
 
 const windowTokens = 30_000
 const maxTokens = 12_000

@@ -26,7 +26,7 @@ const round = (n: number, units: number): readonly object[] => [
   { role: "tool", tool_call_id: `call_x9k2m${n}q7`, content: words(units) },
 ]
 
-/** A conversation of so many turns, each a tool round longer: how each request went. */
+/** Runs a conversation of `turns` turns, each a tool round longer, and returns how each request was sent. */
 async function converse(turns: number, units: (turn: number) => number, options: TestGatewayOptions) {
   const { url } = options.windowTokens === undefined ? wide : narrow
   const gateway = await startTestGateway(url, options)
@@ -40,12 +40,12 @@ async function converse(turns: number, units: (turn: number) => number, options:
     })
     expect(answer.status).toBe(200)
     await answer.text()
-    // What was sent on at once is taken in before the next one comes, as it is with people.
+    // The pause lets the gateway store what was forwarded at once before the next request, as with people.
     await sleep(60)
   }
   await gateway.close()
   expect(gateway.faults).toEqual([])
-  // None was refused on the way.
+  // None was refused.
   expect(gateway.records.map(({ attempts }) => attempts)).toEqual(gateway.records.map(() => 1))
   return gateway.records.map(({ how, changed }) => ({ how, changed }))
 }
@@ -55,7 +55,7 @@ test("requests go on at once up to where they are compacted, and then in the com
   const compacting = seen.findIndex(({ changed }) => changed)
   expect(compacting).toBeGreaterThan(15)
   const before = seen.slice(0, compacting)
-  // Within a twentieth of the window, which is two or three turns here, nobody knows yet how many tokens the new ones are.
+  // Within a twentieth of the window, which is two or three turns here, the number of new tokens is not known yet.
   expect(before.length).toBeGreaterThan(30)
   expect(before.filter(({ how }) => how !== "at-once").length).toBeLessThanOrEqual(4)
   expect(seen.slice(compacting + 2).filter(({ how }) => how === "at-once").length).toBeGreaterThan(5)
@@ -93,7 +93,7 @@ test("an answer does not hurry the work beside the requests where nobody asks th
 
 type Answer = { readonly choices: readonly { readonly message: { readonly tool_calls?: readonly { id: string }[] } }[] }
 
-/** One agent's loop; it says nothing of who it is. The sessions that it was in. */
+/** Runs one agent's loop that does not identify itself, and returns the sessions of its requests. */
 async function loop(url: string, rounds: number, pauseMs: number): Promise<ReadonlySet<string>> {
   const sessions = new Set<string>()
   const messages: object[] = [{ role: "user", content: "Do the same as everyone." }]

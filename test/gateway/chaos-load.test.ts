@@ -8,8 +8,8 @@ import { startTalk } from "./talk.ts"
 
 const clients = 200
 const rounds = Number(process.env.HOLDFAST_LOAD_ROUNDS ?? 2)
-/** What may be left behind in all: names by which sessions are known again (some 20 MB at most), and records for who looks. */
-const mostGrowthMb = 25
+/** Maximum memory that may remain in use: names by which sessions are recognized (some 20 MB at most), and exchange records. */
+const maxGrowthMb = 25
 
 test("200 clients at a time are all answered, and what they leave in memory is little", async () => {
   const model = await startModelServer({ script: ({ index }) => ({ text: `Answer ${index}.` }) })
@@ -43,5 +43,5 @@ test("200 clients at a time are all answered, and what they leave in memory is l
   await ended
   await model.close()
   expect(faults).toEqual([])
-  expect((heaps.at(-1) ?? 0) - (heaps[0] ?? 0)).toBeLessThan(mostGrowthMb)
+  expect((heaps.at(-1) ?? 0) - (heaps[0] ?? 0)).toBeLessThan(maxGrowthMb)
 }, 120_000)

@@ -11,7 +11,7 @@ import { type ModelServer, startModelServer } from "../model-server/model-server
 import { createFailingStore, type Fault } from "../support/failing-store.ts"
 import { startTestGateway, type TestGateway } from "../support/gateway.ts"
 import { isLongRun } from "../support/property.ts"
-import { startTalk, type Told } from "./talk.ts"
+import { type SayResult, startTalk } from "./talk.ts"
 
 let model: ModelServer
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => model.close())
 
 const turns = 8
-/** Everything that was said is in the log of the store itself, in its order, and the log holds together. */
+/** Checks that the store's log contains everything that was said, in order, and that the log verifies. */
 async function checkLog(store: Store, id: string, said: readonly string[]): Promise<void> {
   const session = createHoldfast({ store }).session(id)
   expect((await session.verify()).seq).toBeGreaterThan(0)
@@ -36,10 +36,10 @@ async function checkLog(store: Store, id: string, said: readonly string[]): Prom
 async function converse(
   store: Store,
   { fault, heal, retries = 0 }: { readonly fault: () => void; readonly heal: () => void; readonly retries?: number },
-): Promise<readonly Told[]> {
+): Promise<readonly SayResult[]> {
   const gateway = await startTestGateway(model.url, { store })
   const talk = startTalk(() => gateway.url, { session: "mine", retries })
-  const told: Told[] = []
+  const told: SayResult[] = []
   fault()
   for (let turn = 0; turn < turns; turn++) told.push(await talk.say(`Question ${turn}: never delete file ${turn}.txt.`))
   heal()
@@ -65,7 +65,7 @@ const faults: readonly Pick<Fault, "code" | "when">[] = [
 
 describe.each(faults)("a store with $code, $when", ({ code, when }) => {
   test("whichever one call fails, every turn is answered at once or when it is sent again, and all of it is in the log", async () => {
-    // In the everyday run every other call fails before it is made, and the others after.
+    // In the everyday run every other call fails before it takes effect, and the others after.
     for (const at of calls.filter((at) => isLongRun || (at % 2 === 0) === (when === "before"))) {
       const failing = createFailingStore(createMemoryStore())
       const fault = () => failing.set({ at, code, when })
@@ -92,7 +92,7 @@ test.each([1, 12])(
     const gateway = await startTestGateway(model.url, { store: failing.store })
     const talk = startTalk(() => gateway.url, { session: "mine" })
     failing.set({ at, code: "store-unavailable", when: "hang", lasting: true })
-    const told: Told[] = []
+    const told: SayResult[] = []
     for (let turn = 0; turn < turns; turn++) told.push(await talk.say(`Question ${turn}.`))
     expect(told.map(({ status }) => status)).toEqual(told.map(() => (at === 1 ? 503 : 200)))
     failing.set(undefined)

@@ -14,7 +14,7 @@ afterAll(() => model.close())
 
 const rule = "Never write to the north table."
 
-/** Longer than any test may take: none that ends has waited for a summarizer. */
+/** Longer than any test may take, so no test that ends has waited for a summarizer. */
 const summarizerMs = 600_000
 
 const bad: readonly (readonly [string, RequestListener])[] = [

@@ -355,7 +355,7 @@ test("a fast answer of 200 MB to a client that reads slowly waits in no memory o
     })
     asking.end(JSON.stringify({ model: "gpt-5", stream: true, messages: [{ role: "user", content: "Hi" }] }))
     const waiting = await promise
-    // What systems hold for the two connections, and no more.
+    // What operating systems buffer for the two connections, and no more.
     expect(waiting).toBeGreaterThanOrEqual(0)
     expect(waiting).toBeLessThan(40)
   })

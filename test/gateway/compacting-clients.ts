@@ -4,13 +4,13 @@ import { encodeRequest } from "../../src/wire/encode.ts"
 import { translate } from "../../src/wire/translate.ts"
 import type { ChatMessage } from "../support/conversations.ts"
 
-/** How the agents that people use compact their own histories, each in the shape of its real requests and in words of this test. */
+/** How widely used agents compact their own histories, each in the form of its real requests with texts of this test. */
 
 export type Frame = { readonly system: string; readonly tools: readonly string[] }
 
 export type ClientRequest = {
   readonly frame: Frame
-  /** What the provider sealed its calls with, by their arguments; only Gemini does. */
+  /** The provider's signatures of its calls, by their arguments; only Gemini has them. */
   readonly seals?: ReadonlyMap<string, string>
   readonly messages: readonly ChatMessage[]
   readonly headers?: Readonly<Record<string, string>>
@@ -22,15 +22,15 @@ export type CompactingClient = {
   /** Headers of the n-th context window of a conversation. */
   readonly headers: (id: string, window: number) => Readonly<Record<string, string>>
   readonly frame: Frame
-  /** The calls that it makes for a summary; the answer to the last one is the summary. */
+  /** Returns the requests that it makes for a summary; the answer to the last one is the summary. */
   readonly summarize: (history: readonly ChatMessage[], id: string) => readonly ClientRequest[]
-  /** What it keeps and what it puts in the place of the rest; the model's turn may be under way. */
+  /** Returns the history after the compaction: what it keeps, and what replaces the rest; the model's turn may be in progress. */
   readonly replace: (history: readonly ChatMessage[], summary: string, isOpen: boolean) => readonly ChatMessage[]
-  /** It writes the first messages of a compacted history anew on its next request. */
+  /** Rewrites the first messages of a compacted history in its next request. */
   readonly settle?: (history: readonly ChatMessage[]) => readonly ChatMessage[]
 }
 
-/** Stands in every call for a summary, so that the scripted model knows it for one. */
+/** Part of every request for a summary, so that the scripted model recognizes it. */
 export const summaryMark = "[[a summary is asked for]]"
 
 const agentFrame: Frame = {
@@ -44,10 +44,10 @@ const says = (role: "user" | "assistant", content: string): ChatMessage => ({ ro
 const last = (history: readonly ChatMessage[], role: ChatMessage["role"]): number =>
   history.findLastIndex((message) => message.role === role)
 
-/** The newest round: from the last answer of the model on. */
+/** Returns the newest round: from the last answer of the model on. */
 const tailOf = (history: readonly ChatMessage[]): readonly ChatMessage[] => history.slice(last(history, "assistant"))
 
-/** A history as one text. */
+/** Returns a history as one text. */
 function asText(history: readonly ChatMessage[]): string {
   const lines = history.flatMap(({ role, content, tool_calls = [] }) => [
     ...(content === null
@@ -255,7 +255,7 @@ function shellOf(format: Format, { system, tools }: Frame): object {
   }
 }
 
-/** The body of a request in a client's format. */
+/** Returns the body of a request in a client's format. */
 export function bodyOf(format: Format, { frame, messages, seals = new Map() }: ClientRequest): string {
   const request = decodeRequest(format, JSON.stringify(shellOf(format, frame)))
   const chat = decodeRequest("openai-chat", JSON.stringify({ model: "any", messages }))

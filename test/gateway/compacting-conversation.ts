@@ -9,12 +9,12 @@ import { bodyOf, type ClientRequest, type CompactingClient, pathOf } from "./com
 export type Place = {
   readonly upstream: ModelServer
   readonly gateway: TestGateway
-  /** What the model says to the requests that come next, one after the other. */
+  /** The model's answers to the next requests, in order. */
   readonly queue: Output[]
   readonly close: () => Promise<void>
 }
 
-/** A model that says what it is told to say, and a gateway before it. */
+/** Starts a model that answers from the queue, and a gateway in front of it. */
 export async function openPlace(options: TestGatewayOptions = {}): Promise<Place> {
   const queue: Output[] = []
   const upstream = await startModelServer({ script: () => queue.shift() ?? { text: "There is nothing more to say." } })
@@ -26,20 +26,20 @@ export async function openPlace(options: TestGatewayOptions = {}): Promise<Place
   return { upstream, gateway, queue, close }
 }
 
-/** One conversation of a client, which holds its history itself. */
+/** One conversation of a client, which keeps its history itself. */
 export type Conversation = {
   readonly history: () => readonly ChatMessage[]
   /** The session of each request of the conversation, oldest first. */
   readonly sessions: () => readonly string[]
   /** What reached the model with the newest request of the conversation. */
   readonly reached: () => string
-  /** The user says something, the model works through so many tool calls and then answers. */
+  /** Sends a user message; the model makes `calls` tool calls and then answers. */
   readonly say: (text: string, calls: number) => Promise<void>
-  /** The same without the answer: the result of the last call is still to be sent. */
+  /** The same without the answer: the result of the last call is not sent yet. */
   readonly begin: (text: string, calls: number) => Promise<void>
-  /** A call on the side; ends with its session. */
+  /** Sends a request outside the conversation; returns its session. */
   readonly aside: (request: ClientRequest, answer: Output) => Promise<string>
-  /** The client has its history summarized and goes on from that, with the user's next words if there are any. */
+  /** The client has its history summarized and continues from that, with the user's next words if given. */
   readonly compact: (summary: string, words?: string) => Promise<void>
 }
 
@@ -126,7 +126,7 @@ export function openConversation(place: Place, client: CompactingClient, id: str
 
 const pageOf = (id: string): string => `Contents of the page ${id}: ${"nothing of note, ".repeat(12)}end.`
 
-/** An answer as a client writes it into its history. */
+/** Converts an answer to the form in which a client adds it to its history. */
 function chatOf(answer: Transcript): readonly ChatMessage[] {
   const parts = answer.flatMap((message) => message.parts)
   const text = parts.flatMap((part) => (part.type === "text" ? part.text : [])).join("")

@@ -10,7 +10,7 @@ import { startTestGateway } from "../support/gateway.ts"
 import { turnsOf } from "../support/property.ts"
 import { bodyOf, type Frame, pathOf } from "./compacting-clients.ts"
 
-/** Where an upstream stops writing an answer until it is told to go on. */
+/** Where an upstream pauses an answer until it is told to continue. */
 type Place = "before its first byte" | "in its middle" | "before its end"
 
 type Hold = { readonly at: Place; readonly reached: () => void; readonly gate: Promise<void> }
@@ -20,7 +20,7 @@ const answerOf = (index: number): string =>
   `Answer number ${index}, ${middle} of which is here and the rest of it there.`
 const partOf = (index: number): string => `Answer number ${index}, ${middle}`
 
-/** An upstream that passes a model's answers on, and holds those that a test wants held. */
+/** Starts an upstream that relays a model's answers, and pauses those that a test selects. */
 async function startHolding(target: string) {
   const holds: Hold[] = []
   const server = createServer(async (incoming, response) => {
@@ -66,7 +66,7 @@ const lastEvent: Readonly<Record<Format, RegExp>> = {
   gemini: /finishReason/,
 }
 
-/** A client that streams its answers and says nothing of who it is, in front of a gateway and an upstream that can be held. */
+/** A client that streams its answers and does not identify itself, in front of a gateway and an upstream that can be paused. */
 async function openHouse(format: Format) {
   const model = await startModelServer({ script: ({ index }) => ({ text: answerOf(index) }) })
   const upstream = await startHolding(model.url)
@@ -93,7 +93,7 @@ async function openHouse(format: Format) {
     hold: upstream.hold,
     send,
     say,
-    /** Ask, and leave as soon as half of the answer has come. */
+    /** Sends a request, and disconnects as soon as half of the answer has arrived. */
     leave: async (messages: readonly ChatMessage[]): Promise<void> => {
       const client = new AbortController()
       upstream.hold("in its middle")
@@ -101,7 +101,7 @@ async function openHouse(format: Format) {
       client.abort()
     },
     stored: async (): Promise<number> => (await gateway.store.sessions()).length,
-    /** Of the requests that the upstream began to answer, in the order in which they came. */
+    /** Sessions of the requests that the upstream began to answer, in the order of arrival. */
     sessions: async (): Promise<string> => {
       await gateway.holdfast.idle()
       expect(gateway.faults).toEqual([])
@@ -111,7 +111,7 @@ async function openHouse(format: Format) {
   }
 }
 
-/** Read up to here, and keep the connection. */
+/** Reads until a pattern matches, and keeps the connection. */
 async function readUntil(response: Response, end: RegExp): Promise<void> {
   const reader = response.body?.getReader()
   const decoder = new TextDecoder()
@@ -228,7 +228,7 @@ describe.each(formats)("%s", (format) => {
       await house.leave(begun)
       const edited = [...begun.slice(0, 2), user("rather so")]
       await house.say(edited)
-      // A request that is forwarded at once is named after the session that its bytes continue; its copy is made while the model works.
+      // A request that is forwarded at once is recorded under the session that its bytes continue; the fork is made while the model works.
       await expect.poll(house.stored).toBe(2)
       await house.say([...edited, says(answerOf(2)), user("and now?")])
       expect(await house.sessions()).toMatch(/^AA[AB]B$/)

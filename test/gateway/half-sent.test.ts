@@ -7,7 +7,7 @@ import { limitsWith, type TestGateway, withGateway } from "../support/gateway.ts
 
 const hello: Script = () => ({ text: "Hello." })
 
-/** The ways to leave a request half-sent; the last one sends on, a byte a second. */
+/** Ways to leave a request incomplete; the last one keeps sending, a byte a second. */
 const ways = ["nothing", "head-cut", "body-cut", "drip"] as const
 type Way = (typeof ways)[number]
 
@@ -21,7 +21,7 @@ const texts: Readonly<Record<Way, string>> = {
 
 type Flood = { readonly sockets: readonly Socket[]; readonly open: () => number; readonly end: () => void }
 
-/** Open this many connections and send a part of a request over each. */
+/** Opens this many connections and sends part of a request over each. */
 async function flood(port: number, count: number): Promise<Flood> {
   const sockets: Socket[] = []
   for (let n = 0; n < count; n++) {
@@ -53,7 +53,7 @@ async function flood(port: number, count: number): Promise<Flood> {
 const body = (stream: boolean): string =>
   JSON.stringify({ model: "gpt-5", stream, messages: [{ role: "user", content: "Hello?" }] })
 
-/** A request over a connection of its own. */
+/** Sends a request over a separate connection. */
 async function ask({ url }: TestGateway, stream = false): Promise<{ readonly status: number; readonly ms: number }> {
   const startMs = performance.now()
   const headers = { connection: "close", "content-type": "application/json" }
@@ -62,7 +62,7 @@ async function ask({ url }: TestGateway, stream = false): Promise<{ readonly sta
   return { status: response.status, ms: performance.now() - startMs }
 }
 
-/** More than there are places for connections. */
+/** More than the maximum number of connections. */
 const many = 2100
 
 test("2,100 half-sent requests shut nobody out, and do not fill the memory", { timeout: 60_000 }, async () => {
@@ -74,11 +74,11 @@ test("2,100 half-sent requests shut nobody out, and do not fill the memory", { t
     for (let n = 0; n < 9; n++) answers.push(await ask(gateway))
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
     const times = answers.map(({ ms }) => ms).sort((one, other) => one - other)
-    // The one in the middle: others on a loaded machine may have waited for it.
+    // The median: single requests on a loaded machine may have waited.
     expect(times[4]).toBeLessThan(1000)
     await sleep(600)
     expect((await ask(gateway)).status).toBe(200)
-    // What arrives slowly has given way down to the limit.
+    // Connections that send slowly were closed down to the limit.
     expect(held.open()).toBeLessThanOrEqual(usualGatewayLimits.halfSentPerAddress)
     expect(process.memoryUsage().rss - before).toBeLessThan(200e6)
     held.end()
@@ -113,7 +113,7 @@ test("a half-sent request is gone after its limit, whether or not its client clo
     expect(held.open()).toBe(200)
     await sleep(6000)
     expect(held.open()).toBe(0)
-    // The server closed them whole: what is written to them now is refused.
+    // The server closed them in both directions: writing to them now fails.
     const writable = (): readonly Socket[] => held.sockets.filter(({ destroyed }) => !destroyed)
     const write = (): number => writable().map((socket) => socket.write(" ")).length
     await expect.poll(write).toBe(0)

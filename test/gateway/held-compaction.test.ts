@@ -28,7 +28,7 @@ const say: HeldUpstreamOptions["say"] = (call) => ({
   calls: [{ tool: "read_part", input: { part: call } }],
 })
 
-/** An upstream that never heard of compacting. */
+/** An upstream that does not know compaction. */
 const refuse: NonNullable<HeldUpstreamOptions["refuse"]> = ({ path, json }) => {
   if (path.includes("/compact"))
     return { status: 404, body: { error: { message: "Not Found", type: "not_found", code: null } } }
@@ -71,7 +71,7 @@ const tools = [
   },
 ]
 
-/** A request as an agent on the command line makes it: everything in it, nothing kept, streamed. */
+/** Sends a request as a command-line agent makes it: everything in it, nothing stored, streamed. */
 async function post(url: string, input: readonly unknown[], extra: object = {}): Promise<readonly Json[]> {
   const body = {
     model: "gpt-5.5",
@@ -97,7 +97,7 @@ async function post(url: string, input: readonly unknown[], extra: object = {}):
 const itemsDone = (events: readonly Json[]): readonly Json[] =>
   events.filter((event) => textAt(event, "type") === "response.output_item.done").map((event) => field(event, "item"))
 
-/** Some turns, each with its result. */
+/** Runs some turns, each with its result. */
 async function work(url: string, from: readonly unknown[], turns: number): Promise<readonly unknown[]> {
   let input = from
   for (let turn = 0; turn < turns; turn += 1) {
@@ -179,7 +179,7 @@ test("an upstream that compacts is left to it, and its item is its own", async (
   await post(gateway.url, [developer, user("And now the totals."), own])
   const last = upstream.requests.at(-1)
   expect(last?.text).toContain(JSON.stringify(own))
-  // What the upstream's compaction says, nobody knows: the rule is said again.
+  // The content of the upstream's compaction is unknown, so the rule is stated again.
   expect(last?.context).toContain(rule)
 })
 

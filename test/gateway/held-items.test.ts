@@ -11,14 +11,14 @@ const prompt = `${rule} Read every part of the ledger, one after the other, and 
 const windowTokens = 30_000
 const turns = 30
 
-/** Some 2,000 tokens, no two alike. */
+/** Some 2,000 tokens, all pages different. */
 const page = (n: number): string =>
   Array.from(
     { length: 120 },
     (_, line) => `row ${n * 1000 + line}: account ${(n * 7919 + line * 104_729) % 99_991}`,
   ).join("\n")
 
-/** What the model says is long as well, and comes back as no more than an id. */
+/** The model's answers are long as well, and are sent back only as an id. */
 const said = (call: number): string =>
   Array.from(
     { length: 40 },
@@ -82,7 +82,7 @@ test("a history of references outgrows the window and goes on", async () => {
   const same = upstream.requests.filter((request, n) => request.text === bodies[n])
   expect(same.length).toBeGreaterThan(3)
   expect(same.length).toBeLessThan(turns)
-  // What survives a compaction and was named by id is still named by id.
+  // What survives a compaction and was referenced by id is still referenced by id.
   expect(upstream.requests.at(-1)?.text).toContain('"item_reference"')
   expect(gateway.records.every(({ session }) => session === gateway.records[0]?.session)).toBe(true)
   expect(gateway.faults).toEqual([])

@@ -58,11 +58,11 @@ async function post(
 const work = async (url: string, rounds: number): Promise<readonly number[]> =>
   (await workThrough(url, rounds)).statuses
 
-/** The history of a client up to its first refusal, or after so many rounds. */
+/** Returns the history of a client up to its first refusal, or after that many rounds. */
 const historyOf = async (url: string, rounds: number): Promise<readonly unknown[]> =>
   (await workThrough(url, rounds)).messages
 
-/** A user's turn every fifth round, so that there is reasoning of turns that are over. */
+/** Has a user message every fifth round, so that there is reasoning of completed turns. */
 async function workThrough(url: string, rounds: number) {
   const statuses: number[] = []
   const messages: unknown[] = [{ role: "user", content: question }]

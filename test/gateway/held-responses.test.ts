@@ -10,7 +10,7 @@ const question = `${rule} Read every part of the ledger, one after the other, an
 const windowTokens = 30_000
 const turns = 30
 
-/** A page of made-up figures: some 2,500 tokens, no two alike. */
+/** A page of made-up figures: some 2,500 tokens, all pages different. */
 const page = (n: number): string =>
   Array.from(
     { length: 160 },
@@ -55,7 +55,7 @@ async function start(options: Partial<HeldUpstreamOptions> = {}, own: TestGatewa
   return { upstream, gateway }
 }
 
-/** A client, and every body that it sent. */
+/** Returns a client, and every body that it sent. */
 function clientOf(gateway: () => TestGateway): { readonly client: OpenAI; readonly bodies: string[] } {
   const bodies: string[] = []
   const client = new OpenAI({

@@ -75,7 +75,7 @@ test("a thread holds the operator's rules from its beginning, and is told to beg
       JSON.stringify(field(upstream.requests[0]?.json ?? null, "system")),
   ).toContain(rule)
   expect(field(upstream.requests[1]?.json ?? null, "system")).toBeNull()
-  // A gateway that did not see the thread begin cannot tell what it holds.
+  // A gateway that did not see the thread begin does not know what it contains.
   const other = await startTestGateway(upstream.url, { store, sessions: { pins: [rule] } })
   open.push(other.close)
   const more = thread([{ role: "user", content: "And on." }], { type: "continue", previous_message_id: idOf(second) })

@@ -11,7 +11,7 @@ const question = `${rule} Read every part of the ledger, one after the other, an
 const windowTokens = 30_000
 const turns = 24
 
-/** Some 2,500 tokens, no two alike. */
+/** Some 2,500 tokens, all pages different. */
 const page = (n: number): string =>
   Array.from(
     { length: 160 },

@@ -16,29 +16,29 @@ import { responsesObjection } from "../model-server/responses-objection.ts"
 import type { Output } from "../model-server/script.ts"
 import type { Failure, Reply, Wire } from "../model-server/wire.ts"
 
-/** A request as it arrived, and all that the model got to see with it. */
-export type Arrived = {
+/** A request as received, and everything that the model sees with it. */
+export type ReceivedRequest = {
   readonly path: string
   readonly text: string
   readonly json: Json
-  /** Every element of the conversation, held and sent, as one text. */
+  /** Every element of the conversation, stored and sent, as one text. */
   readonly context: string
   readonly tokens: number
   readonly status: number
 }
 
 export type HeldUpstreamOptions = {
-  /** What the model says to its n-th answered call, and to what it sees. */
+  /** Returns the model's answer to its n-th answered call, given its context. */
   readonly say: (call: number, context: string) => Output
   readonly limitTokens?: number
-  /** Refuse with this, if it says so. */
-  readonly refuse?: (arrived: Pick<Arrived, "path" | "json" | "context" | "tokens">) => Failure | undefined
+  /** If it returns a failure, the request is refused with that. */
+  readonly refuse?: (arrived: Pick<ReceivedRequest, "path" | "json" | "context" | "tokens">) => Failure | undefined
 }
 
 export type HeldUpstream = {
   readonly url: string
-  readonly requests: readonly Arrived[]
-  /** Forget all that is held. */
+  readonly requests: readonly ReceivedRequest[]
+  /** Forgets everything stored. */
   readonly forget: () => void
   readonly close: () => Promise<void>
 }
@@ -64,7 +64,7 @@ const threadRefused = (code: string): Expanded => ({
   },
 })
 
-/** The request as if it carried all that is held. */
+/** Returns the request with everything that is stored for it written out. */
 function expand(held: Held, format: Format, json: Json): Expanded {
   const { previous_response_id: _, thread = null, ...rest } = membersOf(json)
   if (format === "openai-responses") {
@@ -106,11 +106,13 @@ function remember(
   held.threads.set(id, parseJson(JSON.stringify({ ...expanded.body, messages: [...expanded.elements, said] })))
 }
 
-/** A model behind the Responses API and Anthropic's threads that really holds what it is asked to hold, in a window of its own. */
+/**
+ * Starts a model behind the Responses API and Anthropic's threads that really stores what it is asked to store, with a window of its own.
+ */
 export async function startHeldUpstream(options: HeldUpstreamOptions): Promise<HeldUpstream> {
   let held = openHeld()
   let calls = 0
-  const requests: Arrived[] = []
+  const requests: ReceivedRequest[] = []
   const responses = createOpenaiResponses()
 
   const answerTo = (path: string, text: string): Answer => {
@@ -170,7 +172,7 @@ export async function startHeldUpstream(options: HeldUpstreamOptions): Promise<H
   }
 }
 
-/** What the provider would mind in the conversation: unpaired calls and results, reasoning that was tampered with or stands alone. */
+/** Returns what the provider would object to in the conversation: unpaired calls and results, reasoning that is altered or alone. */
 const objectionTo = (
   format: Format,
   { body, elements }: Exclude<Expanded, { readonly refused: Failure }>,

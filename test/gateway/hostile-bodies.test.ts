@@ -32,7 +32,7 @@ const send = (path: string, body: Given, headers: Readonly<Record<string, string
     body: typeof body === "string" ? body : new Uint8Array(body),
   })
 
-/** After each attack an ordinary request is answered, and nothing broke that was nobody's. */
+/** After each attack an ordinary request is answered, and no error outside of a request occurred. */
 afterEach(async () => {
   for (const [, path, body] of wires) {
     const response = await send(path, JSON.stringify(body))
@@ -44,7 +44,7 @@ afterEach(async () => {
 
 const nested = (levels: number): string => "[".repeat(levels) + "]".repeat(levels)
 
-/** The text in the place of what was said, on every wire at once. */
+/** Returns a body with the text as the user's message, in the fields of every wire format at once. */
 const saying = (text: string): string =>
   `{"model":"m","max_tokens":5,"messages":[{"role":"user","content":${text}}],"input":[{"role":"user","content":${text}}],"contents":[{"role":"user","parts":[{"text":${text}}]}]}`
 
@@ -101,7 +101,7 @@ describe.each(wires)("%s", (format, path) => {
 })
 
 const small = Buffer.from(JSON.stringify(wires[1]?.[2]))
-/** Three times what a body may have when it is unpacked. */
+/** Three times the maximum size of an unpacked body. */
 const zeros = Buffer.alloc(24 * mega, 0x20)
 const quick = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 1 } }
 
@@ -147,7 +147,7 @@ const { value } = fc.letrec((tie) => ({
     fc.dictionary(fc.constantFrom(...names), tie("value"), { maxKeys: 5 }),
   ),
 }))
-/** A request that is right but for one or two of its members. */
+/** A request that is valid except for one or two of its members. */
 const nearly = fc
   .tuple(fc.constantFrom(...wires), fc.dictionary(fc.constantFrom(...names), value, { maxKeys: 3 }), fc.array(value))
   .map(([[format, path, body], over, more]) => {

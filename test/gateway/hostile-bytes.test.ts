@@ -35,7 +35,7 @@ type Asking = {
 const asking = ({ first = `POST ${path} HTTP/1.1`, lines = [measured], host = [own()], rest = body }: Asking): string =>
   `${[first, ...host, ...lines].join("\r\n")}\r\n\r\n${rest}`
 
-/** After each attack an ordinary request is answered, and nothing broke that was nobody's. */
+/** After each attack an ordinary request is answered, and no error outside of a request occurred. */
 afterEach(async () => {
   const response = await fetch(`${gateway.url}${path}`, { method: "POST", body })
   expect(response.status).toBe(200)

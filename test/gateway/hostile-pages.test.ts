@@ -7,9 +7,9 @@ import { isWireError, wires } from "./wires.ts"
 
 let model: ModelServer
 let gateway: TestGateway
-/** Asks for a token, and has the upstream's key itself. */
+/** Requires a token, and holds the upstream's key itself. */
 let closed: TestGateway
-/** Asks for a token, and passes the client's key on. */
+/** Requires a token, and forwards the client's key. */
 let passing: TestGateway
 
 const token = "token-of-the-closed-gateway"
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 type Answer = { readonly status: number; readonly text: string; readonly headers: Readonly<Record<string, unknown>> }
 
-/** With any headers at all, which `fetch` would not send. */
+/** Sends any headers, including those that `fetch` would not send. */
 function ask(
   to: TestGateway,
   path: string,
@@ -178,7 +178,7 @@ describe.each(wires)("%s", (format, path, body) => {
   })
 })
 
-/** The headers that a refusal says to send, with the token in them. */
+/** Returns the headers that a refusal tells the client to send, with the token in them. */
 const advisedHeaders = (text: string): readonly Record<string, string>[] =>
   [...text.matchAll(/`([A-Za-z-]+): ([^`]*TOKEN)`/g)].map(([, name = "", value = ""]) => ({
     [name.toLowerCase()]: value.replace("TOKEN", token),

@@ -12,7 +12,7 @@ import { sendRaw } from "./raw-request.ts"
 import { startRawUpstream, wholeAnswer } from "./raw-upstream.ts"
 import { wires } from "./wires.ts"
 
-/** Each stands in one place of a request or of the configuration, and must stand nowhere else. */
+/** Each is in one place of a request or of the configuration, and must appear nowhere else. */
 const secrets = {
   authorization: "zq-bearer-0a1b2c3d4e5f",
   apiKey: "zq-x-api-key-1b2c3d4e5f6a",
@@ -91,7 +91,7 @@ async function attack(): Promise<void> {
   for (const bytes of raw) await sendRaw(gateway.port, bytes)
 }
 
-/** Everything that the gateway tells whoever looks after it. */
+/** Returns everything that the admin API reports. */
 async function toldByAdmin(): Promise<string> {
   const headers = { authorization: `Bearer ${secrets.admin}` }
   const told = async (path: string): Promise<string> => {

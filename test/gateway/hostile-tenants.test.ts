@@ -7,7 +7,7 @@ import { wires } from "./wires.ts"
 
 let model: ModelServer
 let gateway: TestGateway
-/** A provider that keeps what each key said from every other key, as providers do: whoever refers to anything gets nothing. */
+/** A provider that separates what each key stored, as providers do: a reference to another key's data finds nothing. */
 let provider: RawUpstream
 let before: TestGateway
 

@@ -38,7 +38,7 @@ const tools: Anthropic.Tool[] = [
   },
 ]
 
-/** A turn of the real SDK, in the conversation that Claude Code would name, of its main agent or of a subagent. */
+/** Sends a turn with the real SDK, in the conversation that Claude Code would name, of its main agent or of a subagent. */
 const ask = ({ client }: Place, text: string, agent?: string, withTools = true) =>
   client.messages.create(
     {

@@ -5,7 +5,7 @@ import { startModelServer } from "../model-server/model-server.ts"
 import { byRound, type Fault, type Output, type Script } from "../model-server/script.ts"
 import { startTestGateway, type TestGateway } from "../support/gateway.ts"
 
-/** What the model says next; a test sets it. */
+/** The model's next output; set by a test. */
 let output: Output = { text: "Hello." }
 const script: Script = (turn) => byRound([output])(turn)
 
@@ -54,12 +54,12 @@ function send(
   })
 }
 
-/** Numbers of the scripted server that count its requests, and the time. */
+/** Matches ids in which the scripted server counts its requests, and the time. */
 const counted =
   /(?:msg_|resp_|chatcmpl-|rs_|toolu_|call_|fc_|req_|"(?:created|created_at|completed_at)":)[\w-]*|"(?:responseId|sequence_number|createTime|thoughtSignature|signature|encrypted_content|obfuscation)": ?"?[^",}]*/g
 const plain = (text: string): string => text.replace(counted, "ID")
 
-/** Status, the headers that clients look at, and the body: as they come from either. A whole answer that breaks off is one that never came. */
+/** Returns the status, the headers that clients read, and the body, as received. A whole answer that breaks off counts as none. */
 async function seen(asked: Promise<Response>, stream: boolean): Promise<unknown> {
   const response = await asked.catch(() => undefined)
   if (response === undefined) return "broken off"

@@ -17,7 +17,7 @@ afterEach(async () => {
 const mail = (to: string) => ({ tool: "send_email", input: { to, body: "Hello" } })
 const mailRule = { template: "email-domains", domains: ["example.com"] } as const
 
-/** A model that answers each request with the next output, behind a gateway. */
+/** Starts a model that answers each request with the next output, behind a gateway. */
 async function open(outputs: readonly Output[], options: TestGatewayOptions = {}) {
   const model = await startModelServer({ script: ({ index }) => outputs[Math.min(index, outputs.length - 1)] ?? {} })
   const gateway = await startTestGateway(model.url, options)
@@ -45,7 +45,7 @@ describe.each(cases)("%s, streamed: %s", (format, stream) => {
     expect(text).toContain("Then I leave it.")
     const told = Buffer.from(model.requests[1]?.body ?? []).toString()
     expect(told).toContain("E-mail may only be sent to addresses at example.com")
-    // The record is written behind the last byte.
+    // The record is written after the last byte.
     await expect
       .poll(() => gateway.records.at(-1))
       .toMatchObject({ ending: "complete", judged: [{ tool: "send_email", enforced: true }] })
@@ -61,7 +61,7 @@ describe.each(cases)("%s, streamed: %s", (format, stream) => {
   })
 })
 
-/** An operator whose policy wants a person to see each mail to elsewhere. */
+/** Opens a gateway whose operator's policy requires approval of each mail to external addresses. */
 async function openAsking(outputs: readonly Output[], askTimeoutMs: number) {
   const store = createMemoryStore()
   const pair = createKeyPair()

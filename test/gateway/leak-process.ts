@@ -6,7 +6,7 @@ import { usualGatewayLimits, usualTimes } from "../../src/gateway/settings/gatew
 import { createHoldfast } from "../../src/session/holdfast.ts"
 import { openSqliteStore } from "../../src/store/sqlite-store.ts"
 
-/** A gateway in a process of its own, for tests: it tells how much its heap holds whenever it is asked. */
+/** A gateway in a separate process, for tests: on request it reports the size of its heap. */
 
 const [upstreamUrl = ""] = process.argv.slice(2)
 

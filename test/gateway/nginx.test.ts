@@ -8,11 +8,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { startTestGateway, type TestGateway } from "../support/gateway.ts"
 import { root } from "../support/source.ts"
 
-/** The example for nginx, run by nginx: `HOLDFAST_NGINX` names the program where it is not on the path. */
+/** The nginx example, run by nginx: `HOLDFAST_NGINX` names the program if it is not on the path. */
 const nginx = process.env.HOLDFAST_NGINX ?? "nginx"
 const isThere = spawnSync(nginx, ["-v"]).error === undefined
 
-/** A model that says one word, and the rest when it is told to. */
+/** A model that sends one word, and the rest when told to. */
 type Provider = { readonly server: Server; readonly sizes: number[]; readonly goOn: () => void }
 
 function createProvider(): Provider {
@@ -43,7 +43,7 @@ const freePort = async (): Promise<number> => {
   return port
 }
 
-/** The example as it is, but for what depends on the machine: the ports, the gateway's address, and folders that it may write. */
+/** Returns the example unchanged except for what depends on the machine: the ports, the gateway's address, and writable folders. */
 function exampleFor(port: number, gateway: TestGateway, folder: string): string {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (kind) => `${kind}_temp_path ${folder}/${kind};`,

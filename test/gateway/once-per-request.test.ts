@@ -6,7 +6,7 @@ import { startTestGateway, type TestGateway } from "../support/gateway.ts"
 import { fc, runs } from "../support/property.ts"
 import { wires } from "./wires.ts"
 
-/** What was called since the last request began. The functions do what they always do. */
+/** Calls since the last request began. The functions work as usual. */
 const calls = vi.hoisted(() => {
   const decoded: string[] = []
   const separated: string[] = []
@@ -54,14 +54,14 @@ vi.mock("../../src/session/state/shared-rules.ts", async (original) => {
 
 type Counts = { readonly decodes: number; readonly separations: number; readonly pins: number }
 
-/** Calls of one request. A body that was written here is read and separated once more by itself, to verify it before it is sent. */
+/** Counts the calls of one request. A body that was written here is decoded and separated once more, to verify it before it is sent. */
 function countsOf(body: string): Counts {
   const decodes = calls.decoded.filter((text) => text === body).length
   const written = new Set(calls.decoded.filter((text) => text !== body))
   return { decodes, separations: calls.separated.filter((text) => !written.has(text)).length, pins: calls.rulesRead }
 }
 
-/** A history as a client sends it: one more turn each time. */
+/** Returns a history as a client sends it: one more turn each time. */
 function growing(messages: readonly ChatMessage[]): readonly (readonly ChatMessage[])[] {
   const opening: ChatMessage = { role: "user", content: "Never push to main. Begin with the invoice of order A-1." }
   const ends = messages.flatMap(({ role }, n) => (role === "user" || role === "tool" ? [n + 1] : []))
@@ -99,12 +99,13 @@ test("for any request, its body is decoded once, it is separated once, and the r
         await answer.text()
         const session = answer.headers.get("x-holdfast-session")
         if (answer.status !== 200 || session === null) continue
-        // What is done while the model answers, and the answer itself, are in the log.
+        // Waits until the background work and the answer itself are in the log.
         answered++
         await vi.waitFor(async () => expect(await answersIn(gateway, session)).toBe(answered))
         const record = gateway.records.at(-1)
         const isCompacting = record?.trace.some(({ type }) => type === "checkpoint-installed") === true
-        // Whether a new session may begin at once depends on rules that hold in all sessions; that they are none is looked up before it is opened.
+        // Whether a new session may be forwarded at once depends on rules that hold in all sessions; they are looked up before it is
+        // opened.
         const begins = answered === 1 && record?.how === "at-once"
         const { pins, ...rest } = countsOf(body)
         const counts = { ...rest, pins: begins ? pins - 1 : pins }

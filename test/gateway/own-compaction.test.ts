@@ -25,7 +25,7 @@ async function start(): Promise<Place> {
   return place
 }
 
-/** The rules of the conversation's session that are in force, and whose they are. */
+/** Returns the rules in force in the conversation's session, with their channels. */
 const standing = async ({ gateway }: Place, talk: Conversation) => {
   await gateway.holdfast.idle()
   const pins = await gateway.holdfast.session(talk.sessions().at(-1) ?? "").pins()

@@ -19,7 +19,7 @@ const identity = "You are Ada, and you work by the guide."
 const stack: StackOptions = { sections: [{ layer: "base", name: "identity", source: identity }] }
 const own = { system: "Own system part.", tools: [{ name: "read_file", description: "Reads." }], goal: "Begin." }
 
-/** An agent that goes on for some turns through a gateway; what the upstream got, and how each was sent. */
+/** Runs an agent for some turns through a gateway; returns what the upstream received, and how each request was sent. */
 async function converse(
   format: (typeof formats)[number],
   turns: number,

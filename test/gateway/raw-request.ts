@@ -1,13 +1,13 @@
 import { connect, type Socket } from "node:net"
 
-/** What came back over a connection, and whether the other side ended it. */
+/** What was received over a connection, and whether the other side closed it. */
 export type RawAnswer = { readonly text: string; readonly isClosed: boolean }
 
-/** An answer is taken for whole when nothing came for this long. */
+/** An answer counts as complete when nothing arrived for this time. */
 const quietMs = 150
 const longestMs = 5000
 
-/** Write bytes to a port as they are, and read what comes back until there is silence after it, or the end. */
+/** Writes bytes to a port as they are, and reads until there is silence after an answer, or the end. */
 export function sendRaw(port: number, pieces: string | Buffer | readonly (string | Buffer)[]): Promise<RawAnswer> {
   const socket = connect(port, "127.0.0.1")
   for (const piece of Array.isArray(pieces) ? pieces : [pieces]) socket.write(latin(piece))
@@ -35,6 +35,6 @@ export function readRaw(socket: Socket): Promise<RawAnswer> {
   return promise
 }
 
-/** The status of every answer in what came back. */
+/** Returns the status of every answer received. */
 export const statusesIn = ({ text }: RawAnswer): readonly number[] =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))

@@ -1,15 +1,15 @@
 import { createServer, type Socket } from "node:net"
 
-/** An upstream that writes whatever bytes a test wants it to. */
+/** An upstream that writes whatever bytes a test needs. */
 export type RawUpstream = {
   readonly url: string
-  /** How many connections it took, and every request that it read, as it came. */
+  /** Number of connections accepted, and every request as received. */
   readonly connections: () => number
   readonly heard: () => readonly string[]
   readonly close: () => Promise<void>
 }
 
-/** Called once for every request whose head is there; the number counts the requests of the connection. */
+/** Called once for every request whose head has arrived; `count` numbers the requests of the connection. */
 export type Answering = (socket: Socket, request: string, count: number) => void
 
 export async function startRawUpstream(
@@ -51,7 +51,7 @@ export async function startRawUpstream(
   }
 }
 
-/** The first request in what came, if all of it is there. */
+/** Returns the first request in the text, if it is complete. */
 function wholeIn(text: string): string | undefined {
   const head = text.indexOf("\r\n\r\n")
   if (head < 0) return undefined
@@ -59,7 +59,7 @@ function wholeIn(text: string): string | undefined {
   return text.length < head + 4 + length ? undefined : text.slice(0, head + 4 + length)
 }
 
-/** A whole answer as bytes. */
+/** Returns a whole answer as bytes. */
 export const wholeAnswer = (body: string | Buffer, lines: readonly string[] = [], status = "200 OK"): Buffer =>
   Buffer.concat([
     Buffer.from(`HTTP/1.1 ${status}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`),

@@ -9,14 +9,14 @@ import { startTestGateway } from "../support/gateway.ts"
 import { turnsOf } from "../support/property.ts"
 import { babble } from "../support/scripted-session.ts"
 
-/** What only the first file says, in the middle of much else: no summary has room for all of it. */
+/** A fact that only the first file contains, in the middle of much else: no summary has room for all of it. */
 const needle = "crane Petronella is due for service on 2027-03-19"
 const fileOf = (n: number): string =>
   Array.from({ length: 40 }, (_, row) =>
     n === 2 && row === 31 ? `row ${row}: ${needle}` : `row ${row}: ${babble(n * 41 + row, 12)}`,
   ).join("\n")
 
-/** One message of the conversation, whatever the format. */
+/** One message of the conversation, in any format. */
 type Said =
   | { readonly by: "user" | "assistant"; readonly text: string }
   | { readonly by: "call"; readonly id: string; readonly path: string }
@@ -33,8 +33,8 @@ const question = "When is the crane Petronella due?"
 const after = ["Thank you. What is the weather like?", "And once more: when is that crane due?"]
 
 /**
- * The scripted model: it knows what its request says. Asked for the crane, it looks it up in what the summary stands for; a second time it
- * has to know without looking.
+ * The scripted model: it knows what its request contains. Asked about the crane, it recalls what the summary stands for; the second time it
+ * has to know without a recall.
  */
 const script: Script = ({ body }) => {
   const text = JSON.stringify(body)
@@ -172,7 +172,7 @@ const clients: readonly (readonly [Format, Client])[] = [
 ]
 
 describe.each(clients)("%s", (format, ask) => {
-  // In the everyday run each format once, the ways in turn.
+  // In the everyday run each format once, alternating between the two ways.
   const isMine = turnsOf(clients.findIndex(([one]) => one === format) % 2, 2, 1)
 
   test.each([false, true].filter(isMine))(
@@ -188,7 +188,7 @@ describe.each(clients)("%s", (format, ask) => {
           await ask(gateway.url, [...said.slice(0, 4 * n), { by: "user", text: "Go on." }], stream)
         const first = await ask(gateway.url, [...said, { by: "user", text: question }], stream)
         expect(first.text).toContain("2027-03-19")
-        // The client is told what both rounds took.
+        // The client is told the usage of both rounds.
         expect(first.outputTokens).toBe(233)
         const withAnswer: readonly Said[] = [
           ...said,

@@ -21,7 +21,7 @@ const result = (id: string, content: string): Chat => ({ role: "tool", tool_call
 
 const tools = [{ type: "function", function: { name: "read_file", parameters: { type: "object", properties: {} } } }]
 
-/** Calls back what was cut as soon as it sees a handle, and says what it found there. */
+/** Recalls what was cut as soon as it sees a handle, and says what it found. */
 const script: Script = ({ body }) => {
   const text = JSON.stringify(body)
   const handle = /\brecall (hf-[\w-]{10,})/.exec(text)?.[1]

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import { startTestGateway } from "../support/gateway.ts"
 
-/** The scripted model takes bodies of up to so many bytes; it says so in the stream, as OpenAI's does. */
-const mostBytes = 90_000
+/** Maximum body size that the scripted model accepts; it refuses in the stream, as OpenAI's does. */
+const maxBytes = 90_000
 let model: ModelServer
 beforeAll(async () => {
   model = await startModelServer({
     script: ({ body }) =>
-      JSON.stringify(body).length > mostBytes
+      JSON.stringify(body).length > maxBytes
         ? { fault: { type: "in-stream-error", kind: "context-length", early: true }, text: "No." }
         : { text: "All of it is done." },
   })
@@ -28,7 +28,7 @@ const input: OpenAI.Responses.ResponseInputItem[] = [
 ]
 
 test("a request that is refused in its stream as too long is made smaller, and the client sees only the answer", async () => {
-  expect(JSON.stringify(input).length).toBeGreaterThan(mostBytes)
+  expect(JSON.stringify(input).length).toBeGreaterThan(maxBytes)
   const gateway = await startTestGateway(model.url)
   const client = new OpenAI({ apiKey: "k", baseURL: `${gateway.url}/v1`, maxRetries: 0 })
   const types: string[] = []

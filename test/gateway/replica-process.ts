@@ -4,11 +4,11 @@ import { createGuard } from "../../src/guard/guard.ts"
 import { createHoldfast } from "../../src/session/holdfast.ts"
 import { openPostgresStore } from "../../src/store/postgres-store.ts"
 
-/** A gateway in a process of its own, for tests: one replica of several over one store. */
+/** A gateway in a separate process, for tests: one of several replicas on one store. */
 
 const [storeUrl = "", upstreamUrl = "", spendLimit = ""] = process.argv.slice(2)
 
-/** With a limit on spending, memory is on as well: everything that tenants could meet in. */
+/** With a spend limit, memory is on as well: everything through which tenants could affect each other. */
 const guard =
   spendLimit === "" ? undefined : createGuard([{ template: "spend-limit", amount: Number(spendLimit), per: "tenant" }])
 

@@ -13,7 +13,7 @@ afterEach(async () => {
 const input = { to: "eve@elsewhere.test", body: "Hello" }
 type Waiting = { readonly approvals: readonly { readonly id: string; readonly tool: string }[] }
 
-/** Two gateways over one PostgreSQL, each with connections and an operator's channel of its own. */
+/** Two gateways on one PostgreSQL, each with separate connections and a separate operator's channel. */
 await describePostgres("two replicas", (postgres) => {
   const outcomes = [
     ["approve", true],

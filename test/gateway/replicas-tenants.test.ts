@@ -16,7 +16,7 @@ const step = fc.record({
   does: fc.constantFrom("state", "state", "ask", "buy"),
   session: fc.constantFrom("ledger", "ledger-2"),
   bypass: fc.constantFrom(false, false, false, true),
-  /** Before it, the replica is killed and another one begins in its place. */
+  /** Before the operation, the replica is killed and another one starts in its place. */
   killed: fc.constantFrom(...Array.from({ length: 4 }, () => false), true),
 })
 
@@ -29,7 +29,7 @@ await describePostgres("PostgreSQL", (server) => {
     const url = await server.createDatabase()
     const model = await startModelServer({
       script: ({ body, rounds }) => {
-        // Only what is asked now: a record of the work that stands behind it tells of wishes that were served.
+        // Only the current request counts: the record of earlier work mentions purchases that were made.
         const { messages }: { messages: { role: string; content: unknown }[] } = JSON.parse(JSON.stringify(body))
         const last = messages.at(-1)
         const isWish = last?.role === "user" && JSON.stringify(last.content).includes("Please buy")
@@ -39,7 +39,7 @@ await describePostgres("PostgreSQL", (server) => {
       },
     })
     const store = await openPostgresStore({ url })
-    // One that lives on after a failure would keep the whole run from ending.
+    // A replica that survives a failed test would keep the run from ending.
     const start = async (): Promise<Replica> => {
       const replica = await startReplica(url, model.url, limit)
       onTestFinished(() => replica.kill())
@@ -93,7 +93,7 @@ await describePostgres("PostgreSQL", (server) => {
         .map(({ body }) => Buffer.from(body).toString())
       for (const text of [...(seen[at] ?? []), ...sent]) expect(text.includes(other) ? text : "").toBe("")
     }
-    // It went far enough: replicas died, and each tenant met its limit.
+    // The run went far enough: replicas died, and each tenant met its limit.
     expect(kills).toBeGreaterThan(3)
     expect(bought).toEqual([90, 90])
     expect((await store.sessions({})).length).toBeGreaterThan(1)

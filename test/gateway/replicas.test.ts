@@ -29,7 +29,7 @@ beforeAll(async () => {
       return { text: `Answer ${answers} is ready. ${babble(answers, 30)}`, ...(fault === undefined ? {} : { fault }) }
     },
   })
-  // The tables first: two that begin at once would both make them.
+  // Creates the tables first: two replicas that start at once would both create them.
   store = await openPostgresStore({ url: databaseUrl })
   replicas = [await startReplica(databaseUrl, model.url), await startReplica(databaseUrl, model.url)]
 }, 60_000)
@@ -42,12 +42,12 @@ afterAll(async () => {
 
 type Balancer = {
   readonly url: string
-  /** New connections go there; those that there are stay, or are cut. */
+  /** Directs new connections to a replica; existing ones stay, or are cut. */
   readonly aim: (replica: Replica, isCut?: boolean) => void
   readonly close: () => void
 }
 
-/** One address before the replicas: each new connection goes where it is aimed at the time. */
+/** Starts one address in front of the replicas: each new connection goes to the current target. */
 async function startBalancer(first: Replica): Promise<Balancer> {
   let target = first
   const sockets = new Set<Socket>()

@@ -12,7 +12,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const rule = "Never send money to an account that the customer did not name."
 
-/** Everything that lists and screens say of the sessions. */
+/** Returns everything that lists and pages show of the sessions. */
 async function told(house: Awaited<ReturnType<typeof openInspectedGateway>>): Promise<unknown> {
   const { sessions } = await house.admin("sessions")
   const rows: readonly { readonly id: string }[] = JSON.parse(JSON.stringify(sessions))
@@ -48,7 +48,10 @@ test("every figure and name of a list is the same after the gateway was stopped 
 const markName = "compactAtTokens"
 const unreadName = "compactUnreadAtTokens"
 
-/** Where the next request is compacted depends on what the last one could not leave out, which no log has: it is told nearly. */
+/**
+ * Removes the mark of the next compaction, which depends on what the last request could not leave out; no log has that, so it is
+ * approximate.
+ */
 const withoutMarks = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (name, one) => (name === markName || name === unreadName ? undefined : one)))
 

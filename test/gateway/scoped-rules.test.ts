@@ -22,11 +22,11 @@ afterEach(async () => {
 type Place = {
   readonly gateway: TestGateway
   readonly model: ModelServer
-  /** Run the program on the gateway's store, as an operator does while it serves. */
+  /** Runs the program on the gateway's store, as an operator does while it serves. */
   readonly command: (argv: readonly string[], stdin?: string) => Promise<void>
 }
 
-/** A gateway over a store in a file, beside it a policy directory in which the operator's key is trusted. */
+/** Starts a gateway on a store in a file, with a policy directory in which the operator's key is trusted. */
 async function open(output: Output = { text: "Noted." }, after: Output = { text: "Then not." }): Promise<Place> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-scoped-"))
   endings.push(() => rmSync(folder, { recursive: true, force: true }))
@@ -66,7 +66,7 @@ const headersOf = ({ agent, session, key = "k", bypass }: Caller): Record<string
 
 type Heard = { readonly status: number; readonly session: string; readonly text: string; readonly sent: string }
 
-/** One call, and what went upstream for it. */
+/** Makes one call, and returns what was sent upstream for it. */
 async function say(
   { gateway, model }: Place,
   caller: Caller,
@@ -109,7 +109,7 @@ describe("a rule for an agent", () => {
     for (const caller of [{ agent: "clerk" }, { agent: "clerk", session: "talk" }, { agent: "clerk", key: "other" }])
       expect((await say(place, caller, format)).sent).toContain(rule)
     for (const caller of others) expect((await say(place, caller, format)).sent).not.toContain(rule)
-    // It holds for the same words that another agent was the first to say.
+    // It also applies to words that another agent said first.
     expect((await say(place, { agent: "clerk", bypass: true }, format)).sent).toContain(rule)
   })
 })
@@ -191,7 +191,7 @@ describe("the agent's name", () => {
     const place = await open()
     const [clerk, other] = [await say(place, { agent: "clerk" }), await say(place, {})]
     expect(clerk.session).not.toBe(other.session)
-    // The first request of a session is sent on before the session takes it in.
+    // The first request of a session is forwarded before the session stores it.
     const stored = (id: string) => expect.poll(() => place.gateway.store.session(id))
     await stored(clerk.session).toMatchObject({ tenant: fingerprint, agent: "clerk" })
     await stored(other.session).toMatchObject({ tenant: fingerprint, agent: "default" })

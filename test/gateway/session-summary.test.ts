@@ -14,7 +14,7 @@ const decision = "I decided to settle the orders region by region because the in
 const noted = "It is noted."
 const summary = JSON.stringify({ sections: { key_concepts: [{ text: decision }] } })
 
-/** One turn of a client up to the answer: the user's words, and a file that was read. */
+/** Returns one turn of a client up to the answer: the user's words, and a file that was read. */
 const turn = (n: number): readonly ChatMessage[] => [
   { role: "user", content: `Request ${n}: settle order A-${n}. ${babble(n, 30)}` },
   {
@@ -30,7 +30,7 @@ const turn = (n: number): readonly ChatMessage[] => [
 const isQuestion = (text: string): boolean => text.includes(questionMark)
 const textOfBody = ({ body }: { readonly body: Uint8Array }): string => Buffer.from(body).toString("utf8")
 
-/** The scripted model: what it says to the client, and what it says to our question. */
+/** The scripted model: its answer to the client, and its answer to our summary request. */
 const scripted =
   (asked: () => Output): Script =>
   ({ body }) =>
@@ -44,22 +44,22 @@ type Run = {
   readonly model: ModelServer
   readonly gateway: TestGateway
   readonly receipts: readonly string[]
-  /** What the session told of its summaries: `ready`, or why there is none. */
+  /** The session's reports on its summaries: `ready`, or why there is none. */
   readonly outcomes: readonly string[]
 }
 
-/** The first request that went out compacted. */
+/** Returns the first request that was sent compacted. */
 const compactedIn = ({ requests }: ModelServer): string =>
   requests.map(textOfBody).find((text) => !isQuestion(text) && text.includes("<summary")) ?? ""
 
-/** Anthropic caches up to a marker, which clients put on their last message. */
+/** Adds the cache marker that clients put on their last message: Anthropic caches up to a marker. */
 function marked(format: Format, body: string): string {
   if (format !== "anthropic-messages") return body
   const at = body.lastIndexOf('"type":"tool_result"')
   return `${body.slice(0, at)}"cache_control":{"type":"ephemeral"},${body.slice(at)}`
 }
 
-/** A client on this wire that sends a longer history each time, until the gateway has compacted it. */
+/** Runs a client in this format that sends a longer history each time, until the gateway has compacted it. */
 async function talk(format: Format, script: Script, act: (run: Run) => Promise<void>, options: object = {}) {
   const model = await startModelServer({ script, simulateCache: true })
   const gateway = await startTestGateway(model.url, {
@@ -107,7 +107,7 @@ describe.each(formats)("on %s", (format) => {
         if (question === undefined) throw new Error("nothing was asked")
         const asked = textOfBody(question)
         const read = decodeRequest(format, asked)
-        // Everything up to the end of the last message is, byte for byte, what went out before: the provider has it in its cache.
+        // Everything up to the end of the last message is, byte for byte, what was sent before: the provider has it in its cache.
         const continued = model.requests.slice(0, model.requests.indexOf(question)).filter((request) => {
           const { layout, messages, tools, system } = decodeRequest(format, textOfBody(request))
           if (messages.length !== read.messages.length - 1) return false

@@ -64,7 +64,7 @@ test("an item that one client's answer had is no reference for another client", 
     for (const item of [input[0], { id: first.output[0]?.id }, { ...input[0], pad: "x".repeat(3000) }])
       expect([400, 403]).toContain((await ask("sk-bob", { input: [item, input[1]] }, headers)).status)
   expect(model.requests).toHaveLength(before)
-  // Neither as the next message of a conversation of the other's own.
+  // Not as the next message of a conversation of the other client either.
   const own = [{ role: "user", content: "Hello there, I am Bob." }]
   expect((await ask("sk-bob", { input: own, store: false })).status).toBe(200)
   const next = [...own, { role: "assistant", content: "Noted." }, ...input]

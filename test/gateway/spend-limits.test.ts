@@ -22,14 +22,14 @@ type Buyer = {
   readonly agent: string
   readonly session: string
   readonly bypass: boolean
-  /** Of a request that bypasses its session: it names it, or none. */
+  /** For a request that bypasses its session: true if it names a session. */
   readonly named: boolean
 }
 
 const start = Date.UTC(2026, 10, 17, 9)
 const dayMs = 24 * 60 * 60 * 1000
 
-/** A gateway whose model buys for the sum that the user says, under one limit of 100. */
+/** Starts a gateway whose model buys for the sum that the user says, under one limit of 100. */
 async function open(limit: Limit, isStream = false) {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-spend-"))
   endings.push(() => rmSync(folder, { recursive: true, force: true }))
@@ -99,7 +99,7 @@ const buyers: fc.Arbitrary<Buyer> = fc.record({
   named: fc.boolean(),
 })
 
-/** The accounts that a purchase counts towards under a limit, and the one that it is judged by. */
+/** Returns the account that a purchase counts towards under a limit. */
 function accountOf({ key, agent, session, bypass, named }: Buyer, { per, every }: Limit, day: number): string {
   if (per === "session") return bypass && !named ? `${key} nameless ${agent}` : `${key} ${session}`
   return [key, ...(per === "agent" ? [agent] : []), ...(every === "day" ? [day] : [])].join(" ")
@@ -165,7 +165,7 @@ test.each([false, true])(
   },
 )
 
-/** A provider that stores its responses: each buys for the sum that the user says, at once or in the background. */
+/** Starts a provider that stores its responses: each buys for the sum that the user says, at once or in the background. */
 async function startProvider(): Promise<string> {
   const stored = new Map<string, object>()
   const server = createServer(async (request, response) => {
@@ -230,7 +230,7 @@ test.each(diagonalOf(readings, 4))(
     const bought = '"buy"'
     expect((await buy(60)).includes(bought)).toBe(!background)
     for (let time = 0; time < 3; time++) expect(await ask("/v1/responses/resp_0")).toContain(bought)
-    // 40 are left: not more, and not less.
+    // Exactly 40 are left.
     const over = await buy(41)
     if (background) expect(await ask("/v1/responses/resp_1")).not.toContain(bought)
     else expect(over).not.toContain(bought)

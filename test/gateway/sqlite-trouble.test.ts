@@ -13,7 +13,7 @@ import { createFailingStore } from "../support/failing-store.ts"
 import { startTestGateway } from "../support/gateway.ts"
 import { startTalk } from "./talk.ts"
 
-/** An SQLite file that is damaged, deleted, full, locked, or another gateway's. */
+/** An SQLite file that is damaged, deleted, full, locked, or used by another gateway. */
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-trouble-"))
 let model: ModelServer
@@ -34,7 +34,7 @@ async function readyAt(url: string): Promise<readonly [number, string, string]> 
   return [ready.status, await ready.text(), /^holdfast_store_up (\d)/m.exec(metrics)?.[1] ?? ""]
 }
 
-/** Overwrite the first pages of a table and of its index with noise. */
+/** Overwrites the first pages of a table and of its index with noise. */
 function damage(path: string, table: string): void {
   const database = new DatabaseSync(path)
   const pages = database.prepare("SELECT rootpage FROM sqlite_schema WHERE tbl_name = ?").all(table)
@@ -105,7 +105,7 @@ test("a disk without room: not ready, every turn answered with its rule, and all
   failing.set(undefined)
   await expect.poll(async () => (await readyAt(gateway.url))[0], { timeout: 5000 }).toBe(200)
   const inStore = createHoldfast({ store: failing.store }).session(first.session)
-  // It is written by itself, without another request.
+  // It is written in the background, without another request.
   await expect
     .poll(async () => JSON.stringify(await inStore.history()).includes("Three."), { timeout: 5000 })
     .toBe(true)
@@ -125,7 +125,7 @@ test("a lock that another program holds costs a turn half a second, once, and no
     expect((await talk.say(text)).status).toBe(200)
     expect(lastSent()).toContain(rule)
   }
-  // Ten to twenty-five seconds a turn before; the bound is wide because the machine that runs this may be busy.
+  // It used to take ten to twenty-five seconds a turn; the bound is wide because the machine may be busy.
   expect(performance.now() - began).toBeLessThan(4000)
   expect(await readyAt(gateway.url)).toMatchObject([503, expect.stringContaining("store-locked"), "0"])
   other.exec("ROLLBACK")
@@ -145,7 +145,7 @@ test("a file that another gateway serves from is refused with who that is and wh
   }
   await expect(claimFile(path)).rejects.toMatchObject(refused)
   await expect(claimFile(path)).rejects.toThrow(/--data.*postgres:/)
-  // Whoever only reads or writes the store is not concerned.
+  // Programs that only read or write the store are not affected.
   const store = await openSqliteStore({ path })
   expect(await store.sessions()).toEqual([])
   await store.close()

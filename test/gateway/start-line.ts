@@ -1,10 +1,10 @@
 import { connect, createServer, type Socket } from "node:net"
 
-/** The line to a server, which can be made to hang: what is sent over it then goes nowhere, and no end of it closes. */
+/** A TCP proxy to a server that can be made to hang: data sent over it is then lost, and neither end closes. */
 export type Line = {
   readonly url: string
   readonly hang: () => void
-  /** New connections get through again; those that hung are cut. */
+  /** New connections work again; those that hung are cut. */
   readonly mend: () => void
   readonly close: () => void
 }

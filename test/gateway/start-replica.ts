@@ -11,7 +11,7 @@ export type Replica = {
 
 const file = await bundleProgram(new URL("replica-process.ts", import.meta.url))
 
-/** A replica that serves when this ends. */
+/** Starts a replica, and resolves once it serves. */
 export async function startReplica(storeUrl: string, upstreamUrl: string, spendLimit?: number): Promise<Replica> {
   const limit = spendLimit === undefined ? [] : [String(spendLimit)]
   const child = fork(file, [storeUrl, upstreamUrl, ...limit], { execArgv: ["--no-warnings"] })

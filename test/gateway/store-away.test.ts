@@ -8,7 +8,7 @@ import { startTestGateway, type TestGatewayOptions } from "../support/gateway.ts
 import { startTalk } from "./talk.ts"
 import { isWireError, wires } from "./wires.ts"
 
-/** What becomes of requests whose session cannot be read. */
+/** What happens to requests whose session cannot be read. */
 
 let model: ModelServer
 beforeAll(async () => {
@@ -22,7 +22,7 @@ const unreadable = (code: FaultCode): Fault => ({ at: 1, code, when: "before", l
 
 const lastSent = (): string => Buffer.from(model.requests.at(-1)?.body ?? []).toString()
 
-/** A store over which two gateways serve, one after the other or side by side. */
+/** A store for two gateways, one after the other or side by side. */
 function shareStore(isShared: boolean) {
   const failing = createFailingStore({ ...createMemoryStore(), isShared })
   const serve = (options: TestGatewayOptions = {}) =>

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises"
 
-/** A client that keeps its own history and says one thing after the other on the chat wire. */
+/** A client that keeps its own history and sends one message after another in the chat format. */
 export type Talk = {
-  /** Say something; ends with the answer, or with why there is none. */
-  readonly say: (text: string) => Promise<Told>
+  /** Sends a message; returns the answer, or why there is none. */
+  readonly say: (text: string) => Promise<SayResult>
   readonly said: () => readonly string[]
 }
 
-export type Told = {
+export type SayResult = {
   readonly status: number
   readonly text: string
   readonly session: string
-  /** What the gateway said of it: `durable=1` and the like. */
+  /** The gateway's receipt: `durable=1` and the like. */
   readonly receipt: string
-  /** The refusals before it. */
+  /** Refusals before the answer. */
   readonly refusals: readonly Refusal[]
 }
 
@@ -26,9 +26,9 @@ export type TalkOptions = {
   readonly model?: string
   /** How often a request that was cut off is sent again. */
   readonly tries?: number
-  /** How often one that was refused for now is. */
+  /** How often a request that was refused temporarily is sent again. */
   readonly retries?: number
-  /** So many of its last messages it sends, beside its instructions; all unless given. */
+  /** Number of its last messages that it sends, besides its instructions; all by default. */
   readonly keeps?: number
 }
 
@@ -41,7 +41,7 @@ export function startTalk(url: () => string, options: TalkOptions = {}): Talk {
   const history: Line[] = [...instructions]
   const trimmed = (messages: readonly Line[]): readonly Line[] =>
     messages.length - instructions.length > keeps ? [...instructions, ...messages.slice(-keeps)] : messages
-  const send = async (messages: readonly Line[], refusals: readonly Refusal[]): Promise<Told> => {
+  const send = async (messages: readonly Line[], refusals: readonly Refusal[]): Promise<SayResult> => {
     const response = await fetch(`${url()}/v1/chat/completions`, {
       method: "POST",
       headers: {
@@ -80,7 +80,7 @@ export function startTalk(url: () => string, options: TalkOptions = {}): Talk {
   }
 }
 
-/** The words of a streamed answer; one that broke off in its midst is none. */
+/** Returns the text of a streamed answer; throws if it broke off. */
 function wordsIn(text: string): string {
   if (!text.startsWith("data:") && !text.startsWith(":")) return text
   if (!text.includes("data: [DONE]")) throw new Error("the stream ended before its end")

@@ -16,7 +16,7 @@ import { adminToken, startTestGateway, type TestGateway } from "../support/gatew
 import { fc } from "../support/property.ts"
 import { wires } from "./wires.ts"
 
-/** Both tenants speak of the same things, so that whatever is found for one by its words could be the other's. */
+/** Both tenants use the same subjects, so that whatever a word search finds for one could be the other's. */
 const subjects = ["harbour crane", "north warehouse", "ferry ticket"] as const
 const tenants = [
   { key: "key-of-the-first-tenant-1111", marker: "quokkastone" },
@@ -46,7 +46,7 @@ const operation = fc.record({
   does: doing,
   format: fc.constantFrom<Format>(...formats),
   subject: fc.constantFrom(...subjects),
-  /** Names that both use, or none, in which case the words tell the conversation. */
+  /** Names that both use, or none, in which case the words identify the conversation. */
   session: fc.constantFrom(undefined, "ledger", "ledger-2"),
   agent: fc.constantFrom(undefined, undefined, "clerk"),
   continues: fc.constantFrom(true, true, false),
@@ -57,12 +57,12 @@ type World = {
   readonly gateway: TestGateway
   readonly model: ModelServer
   readonly store: Store
-  /** What each tenant said and heard on each wire, session and agent. */
+  /** Messages of each tenant, by wire format, session and agent. */
   readonly histories: Map<string, ChatMessage[]>
   readonly sessions: ReadonlyMap<Tenant, Set<string>>
-  /** All that a tenant got to see, and all that went upstream in its name. */
+  /** Everything that a tenant received, and everything sent upstream for it. */
   readonly seen: ReadonlyMap<Tenant, string[]>
-  /** Ids of the responses that each has got, and what each has bought, in dollars. */
+  /** Ids of the responses that each has received, and what each has bought, in dollars. */
   readonly responses: ReadonlyMap<Tenant, Set<string>>
   readonly bought: Map<Tenant, number>
   count: number
@@ -70,7 +70,7 @@ type World = {
 
 const pathOf = (format: Format): string => wires.find(([name]) => name === format)?.[1] ?? ""
 
-/** Long enough that one is flushed to memory, and two are compacted. */
+/** Long enough that one message is flushed to memory, and two cause a compaction. */
 const filler = "The rest of this note says nothing of interest to anybody and is only long. ".repeat(160)
 
 function wordsOf({ does, subject }: Operation, { marker }: Tenant, count: number): string {
@@ -82,7 +82,7 @@ function wordsOf({ does, subject }: Operation, { marker }: Tenant, count: number
   return `${fact} ${filler}`
 }
 
-/** A file that was read and is long enough to be cut, with a handle in its place. */
+/** Returns a tool round whose file is long enough to be cut, with a handle in its place. */
 function readRound({ marker }: Tenant, count: number): readonly ChatMessage[] {
   const id = `call_${marker}${String(count).padStart(8, "0")}`
   const call = { name: "read_file", arguments: JSON.stringify({ path: `${marker}/${count}.log` }) }
@@ -96,11 +96,11 @@ function readRound({ marker }: Tenant, count: number): readonly ChatMessage[] {
 }
 
 const priceDollars = 30
-/** What all purchases of a tenant may come to: three of them. */
+/** Limit on all purchases of a tenant: three of them. */
 const limitDollars = 100
 const guard = createGuard([{ template: "spend-limit", amount: limitDollars, per: "tenant" }])
 
-/** A model that buys when it is told to, and tries once in each answer to call back a handle, the newest that was printed for anyone. */
+/** A model that buys when asked to, and tries once in each answer to recall the newest handle that was printed for anyone. */
 function stealingScript(): Script {
   let handle = ""
   return ({ body }) => {
@@ -144,7 +144,7 @@ async function say(world: World, tenant: Tenant, operation: Operation): Promise<
   const id = response.headers.get("x-holdfast-session")
   if (id !== null) world.sessions.get(tenant)?.add(id)
   const text = await response.text()
-  // A name that a tenant used itself is no secret to it; what comes back under it is.
+  // A name that a tenant used itself is no secret to it; what is returned under it is.
   world.seen.get(tenant)?.push(JSON.stringify([...response.headers]), text)
   expect(response.status).toBe(200)
   for (const [one] of text.matchAll(/\bresp_[\w-]+/g)) world.responses.get(tenant)?.add(one)
@@ -158,7 +158,7 @@ async function say(world: World, tenant: Tenant, operation: Operation): Promise<
   await world.gateway.holdfast.idle()
 }
 
-/** What an MCP client of the tenant gets to see of each of its sessions, with the memory of the whole agent. */
+/** Collects what an MCP client of the tenant sees of each of its sessions, with the memory of the whole agent. */
 async function lookOverMcp(world: World, tenant: Tenant, { subject, does }: Operation): Promise<void> {
   const told = world.seen.get(tenant)
   for (const session of world.sessions.get(tenant) ?? []) {
@@ -178,12 +178,12 @@ const problemOf = (error: unknown): string => {
   throw error
 }
 
-/** Every handle that was printed for anyone. */
+/** Returns every handle that was printed for anyone. */
 const handlesIn = ({ model }: World): readonly string[] => [
   ...new Set(model.requests.flatMap(({ body }) => Buffer.from(body).toString("utf8").match(handles) ?? [])),
 ]
 
-/** A tenant at the doors of the operator, with its own key, and at those that are open to all. */
+/** Tries the operator's endpoints with a tenant's own key, and those that are open to all. */
 async function knock({ gateway, seen, sessions }: World, tenant: Tenant): Promise<void> {
   const others = [...sessions].filter(([other]) => other !== tenant).flatMap(([, ids]) => [...ids])
   const paths = ["/admin/sessions", "/admin/traces", "/admin/pins", "/metrics", "/readyz", "/healthz"]
@@ -194,7 +194,7 @@ async function knock({ gateway, seen, sessions }: World, tenant: Tenant): Promis
   }
 }
 
-/** Go on from a response of the other tenant, and read it again, by its id. */
+/** Continues from a response of the other tenant, and reads it again, by its id. */
 async function reread({ gateway, seen, responses }: World, tenant: Tenant): Promise<void> {
   const others = [...responses].filter(([other]) => other !== tenant).flatMap(([, ids]) => [...ids].slice(-3))
   const headers = { authorization: `Bearer ${tenant.key}`, "content-type": "application/json" }
@@ -215,7 +215,7 @@ async function act(world: World, operation: Operation): Promise<void> {
   return say(world, tenant, operation)
 }
 
-/** What went upstream with the tenant's key, and what came back. */
+/** Returns what was sent upstream with the tenant's key, and what came back. */
 const upstreamOf = ({ model }: World, { key }: Tenant): readonly string[] =>
   model.requests
     .filter(({ headers }) => headers.authorization === `Bearer ${key}`)
@@ -284,7 +284,7 @@ async function playMany(open: () => Promise<Store>, numRuns: number): Promise<Ou
       all.handles += handles
       await store.close()
     }),
-    // A case takes seconds, so a failing one is told as it is.
+    // A case takes seconds, so a failing one is reported without shrinking.
     { numRuns, endOnFailure: true },
   )
   return all
@@ -292,7 +292,7 @@ async function playMany(open: () => Promise<Store>, numRuns: number): Promise<Ou
 
 test("nothing that one tenant says is in anything that another can see, over any door: a store in memory", async () => {
   const { flushed, retrieved, handles } = await playMany(async () => createMemoryStore(), runsOfProperty)
-  // The doors were open: memory was written, put into requests, and handles were printed.
+  // The paths were exercised: memory was written and put into requests, and handles were printed.
   expect(flushed).toBeGreaterThan(0)
   expect(retrieved).toBeGreaterThan(runsOfProperty)
   expect(handles).toBeGreaterThan(0)

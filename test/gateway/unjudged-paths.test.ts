@@ -54,7 +54,7 @@ const answers: Readonly<Record<string, string>> = {
   "/v1/models": JSON.stringify({ data: [{ id: "gpt-5" }] }),
 }
 
-/** Calls that a model writes in its words, in forms that clients run. */
+/** Calls that a model writes as text, in forms that clients run. */
 const writtenCalls: readonly (readonly [form: string, words: string])[] = [
   ["tags around JSON", `<tool_call>{"name":"send_email","arguments":${JSON.stringify(forbidden)}}</tool_call>`],
   [

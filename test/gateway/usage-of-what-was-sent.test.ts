@@ -7,7 +7,7 @@ import { startTestGateway } from "../support/gateway.ts"
 
 const own = { system: "Own system part.", tools: [{ name: "read_file", description: "Reads." }], goal: "Begin." }
 
-/** This provider's tokens are shorter than we count them. */
+/** This provider's tokens are shorter than our count assumes. */
 const bytesPerToken = 2.2
 
 test.each(formats)(

@@ -1,6 +1,6 @@
 import type { Format } from "../../src/message/message.ts"
 
-/** One short request on each wire. */
+/** One short request in each wire format. */
 export const wires: readonly (readonly [Format, path: string, body: object])[] = [
   [
     "anthropic-messages",
@@ -16,7 +16,7 @@ export const wires: readonly (readonly [Format, path: string, body: object])[] =
   ],
 ]
 
-/** Is it an error as the wire's own provider writes it? */
+/** True if the text is an error in the form of the wire's own provider. */
 export function isWireError(format: Format, text: string): boolean {
   const read: unknown = JSON.parse(text)
   const error = memberOf(read, "error")

@@ -3,20 +3,20 @@ import type { Measured } from "./measure.ts"
 import type { Fault } from "./script.ts"
 import type { Failure, FailureKind, Reply, Wire, WireEvent } from "./wire.ts"
 
-/** An answer as it will go out: decided in full before the first byte. */
+/** An answer to be sent, decided in full before the first byte. */
 export type Answer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly delayMs: number
   readonly steps: readonly Step[]
-  /** What the request was found to be, where the server measures. */
+  /** The measured size of the request, if the server measures. */
   readonly measured?: Measured
 }
 
 const encoder = new TextEncoder()
 const bytesStep = (text: string): Step => ({ type: "bytes", bytes: encoder.encode(text) })
 
-/** The sizes a context error speaks of when the script names none. */
+/** The sizes in a context error if the script names none. */
 const contextLength: FailureKind = { type: "context-length", tokens: 215_000, limit: 200_000 }
 
 function failureOf(fault: Fault | undefined, streamed: boolean): FailureKind | undefined {
@@ -40,7 +40,7 @@ function failureOf(fault: Fault | undefined, streamed: boolean): FailureKind | u
   }
 }
 
-/** A whole JSON body with its status, and nothing wrong on the way. */
+/** Returns a whole JSON body with its status, without faults in delivery. */
 export function jsonAnswer(failure: Failure, extra: Readonly<Record<string, string>> = {}, indent = 0): Answer {
   const body = encoder.encode(JSON.stringify(failure.body, null, indent))
   const headers = { "content-type": "application/json", "content-length": String(body.length) }
@@ -52,7 +52,9 @@ export function jsonAnswer(failure: Failure, extra: Readonly<Record<string, stri
   }
 }
 
-/** The event in whose middle a fault strikes: amid the arguments, otherwise amid the text, otherwise amid all. */
+/**
+ * Returns the index of the event in which a fault occurs: in the middle of the arguments, otherwise of the text, otherwise of all events.
+ */
 function middleOf(events: readonly WireEvent[]): number {
   for (const kind of ["arguments", "text"] as const) {
     const places = events.flatMap((event, n) => (event.holds === kind ? [n] : []))
@@ -62,10 +64,10 @@ function middleOf(events: readonly WireEvent[]): number {
   return Math.floor(events.length / 2)
 }
 
-/** Events of a stream before the model says anything: two on the Responses wire, which is the one that refuses there. */
+/** Events of a stream before the model's output: two on the Responses wire, which is the one that refuses there. */
 const openingEvents = 2
 
-/** Lay one event out as its frame; `n` is its place in the stream. */
+/** Formats one event as its frame; `n` is its position in the stream. */
 type Frame = (event: WireEvent, n: number) => string
 
 const sseFrame =
@@ -122,7 +124,7 @@ function rest(step: Step): readonly Step[] {
   return step.type === "bytes" ? [{ type: "bytes", bytes: step.bytes.subarray(step.bytes.length / 2) }] : []
 }
 
-/** The answer to one model call, with what goes wrong in it. */
+/** Returns the answer to one model call, with the fault applied. */
 export function answerOf(wire: Wire, reply: Reply, fault: Fault | undefined, chunkBytes: number | undefined): Answer {
   const { framing } = reply.asked
   const failure = failureOf(fault, framing !== "whole")

@@ -38,7 +38,7 @@ const envelope = (reply: Reply) => ({
   diagnostics: null,
 })
 
-/** A content block, whole or as it stands at `content_block_start`. */
+/** Returns a content block, complete or as it is at `content_block_start`. */
 function block(piece: Piece, index: number, n: number, filled: boolean): object {
   switch (piece.type) {
     case "reasoning": {
@@ -171,7 +171,7 @@ const threadRefusal = errorBody(
   { error_code: "thread_unsupported_request" },
 )
 
-/** Anthropic's Messages API. It keeps no threads: a request for one is refused in the way that makes clients resend in full. */
+/** Anthropic's Messages API. It has no threads: a request for one is refused so that clients send the full history. */
 export const anthropicMessages: Wire = {
   format: "anthropic-messages",
   ask: (url, body) => {

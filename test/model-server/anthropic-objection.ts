@@ -12,7 +12,7 @@ const contentOf = (message: Json): readonly Json[] => {
   return text === undefined ? listAt(message, "content") : [{ type: "text", text }]
 }
 
-/** Adjacent messages of one role count as one message, as they do for the API; system messages stand outside. */
+/** Merges adjacent messages of one role, as the API does; system messages are left out. */
 function merged(messages: readonly Json[]): readonly Json[] {
   const out: { readonly role: string; readonly content: readonly Json[] }[] = []
   for (const message of messages.filter((message) => textAt(message, "role") !== "system")) {
@@ -24,7 +24,7 @@ function merged(messages: readonly Json[]): readonly Json[] {
   return out
 }
 
-/** The ids answered by the results that a message opens with: behind a text they come too late. */
+/** Returns the ids answered by the results at the start of a message: results after a text are too late. */
 function answeredFirst(message: Json | undefined): readonly string[] {
   const content = message === undefined ? [] : listAt(message, "content")
   const end = content.findIndex((block) => textAt(block, "type") !== "tool_result")
@@ -50,7 +50,7 @@ function pairObjection(messages: readonly Json[], n: number): string | undefined
   return `messages.${n}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${orphan}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`
 }
 
-/** Every call answered in the very next message, no result without its call, and no thinking that was altered. */
+/** Requires every call to be answered in the very next message, no result without its call, and no altered thinking. */
 export function anthropicObjection(body: Json): string | undefined {
   const messages = merged(listAt(body, "messages"))
   if (messages.length === 0) return "messages: at least one message is required"

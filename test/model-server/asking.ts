@@ -24,7 +24,7 @@ const paths: Readonly<Record<Format, (stream: boolean) => string>> = {
 
 let open: ModelServer | undefined
 
-/** The server that was started last. */
+/** The server started last. */
 export const server = (): ModelServer | undefined => open
 
 export const stop = async (): Promise<void> => open?.close()
@@ -37,7 +37,7 @@ export async function start(options: ScriptedModelOptions): Promise<ModelServer>
 export const post = (server: ModelServer, path: string, body: unknown): Promise<Response> =>
   fetch(server.url + path, { method: "POST", body: JSON.stringify(body) })
 
-/** One request over this wire to a server of its own. */
+/** Sends one request in this format to a new server. */
 export async function ask(
   format: Format,
   stream: boolean,

@@ -1,6 +1,6 @@
 import { type Json, listAt, textAt } from "./json.ts"
 
-/** Tool messages directly behind the assistant message that calls, one for each of its calls, and nowhere else. */
+/** Requires tool messages directly after the assistant message with calls, one for each call, and nowhere else. */
 export function chatObjection(body: Json): string | undefined {
   let open: readonly string[] = []
   const unanswered = () =>

@@ -5,10 +5,10 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 export type Step =
   | { readonly type: "bytes"; readonly bytes: Uint8Array }
   | { readonly type: "wait"; readonly ms: number }
-  /** The connection dies here. */
+  /** The connection is cut here. */
   | { readonly type: "cut" }
 
-/** Cut the bytes between two pauses anew, every `chunkBytes`, with no regard to where events or characters end. */
+/** Splits the bytes between two pauses every `chunkBytes`, regardless of where events or characters end. */
 export function rechunk(steps: readonly Step[], chunkBytes: number): readonly Step[] {
   const out: Step[] = []
   let run: Uint8Array[] = []
@@ -30,14 +30,14 @@ export function rechunk(steps: readonly Step[], chunkBytes: number): readonly St
   return out
 }
 
-/** One chunk on the wire; settles when it left this process, or when the peer is gone. */
+/** Writes one chunk; resolves when it left this process, or when the peer is gone. */
 const write = (response: ServerResponse, bytes: Uint8Array): Promise<void> =>
   new Promise((resolve) => {
     if (response.destroyed) resolve()
     else response.write(bytes, () => resolve())
   })
 
-/** Send the steps one by one and tell `sent` of all bytes that went out. Headers are already set. */
+/** Sends the steps one by one and reports all bytes sent. Headers are already set. */
 export async function deliver(
   response: ServerResponse,
   steps: readonly Step[],

@@ -3,7 +3,7 @@ import { field, type Json, listAt, textAt } from "./json.ts"
 
 type Turn = { readonly role: string; readonly parts: readonly Json[] }
 
-/** Adjacent contents of one role are one turn. */
+/** Merges adjacent contents of one role into turns. */
 function turnsOf(body: Json): readonly Turn[] {
   const turns: Turn[] = []
   for (const content of listAt(body, "contents")) {
@@ -43,7 +43,7 @@ function sealObjection(turns: readonly Turn[]): string | undefined {
   return isBroken ? "Corrupted thought signature." : undefined
 }
 
-/** Since the user last spoke, the first call of each of the model's turns must bear its signature. */
+/** Requires a signature on the first call of each of the model's turns since the user last spoke. */
 function signatureObjection(turns: readonly Turn[]): string | undefined {
   const spoke = turns.findLastIndex((turn) => turn.role === "user" && named(turn, "functionResponse").length === 0)
   const unsigned = turns.slice(spoke + 1).some((turn) => {
@@ -53,7 +53,10 @@ function signatureObjection(turns: readonly Turn[]): string | undefined {
   return unsigned ? "Function call is missing a thought_signature in functionCall parts." : undefined
 }
 
-/** As many responses, by name and id, directly behind a turn as it has calls; signatures unaltered and, where the model asks for them, there. */
+/**
+ * Requires after each turn with calls as many responses, matching in name and id; unaltered signatures; and signatures present if the model
+ * requires them.
+ */
 export function geminiObjection(body: Json, signs: boolean): string | undefined {
   const turns = turnsOf(body)
   return pairObjection(turns) ?? sealObjection(turns) ?? (signs ? signatureObjection(turns) : undefined)

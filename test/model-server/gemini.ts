@@ -65,7 +65,7 @@ function answer(reply: Reply, parts: readonly object[], last: boolean): object {
 
 type Streamed = { readonly part: object; readonly holds?: "arguments" | "text" }
 
-/** Text comes in pieces, a call whole; a signed text ends in an empty part that bears the signature. */
+/** Text is streamed in pieces, a call whole; a signed text ends in an empty part with the signature. */
 function streamedParts(piece: Piece, n: number, reply: Reply): readonly Streamed[] {
   if (piece.type === "call") return [{ part: partOf(piece, n, reply), holds: "arguments" }]
   if (piece.type === "block") return [{ part: piece.block }]

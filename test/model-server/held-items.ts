@@ -5,14 +5,14 @@ export type Expanded =
   | { readonly items: readonly Json[] }
   | { readonly missing: string; readonly what: "response" | "item" }
 
-/** What the Responses API holds for its clients: conversations by response id, items by their own id. */
+/** What the Responses API stores for its clients: conversations by response id, items by their own id. */
 export type HeldItems = {
-  /** The whole conversation that a request stands for, references resolved. */
+  /** Returns the whole conversation of a request, references resolved. */
   readonly expand: (body: Json) => Expanded
   readonly remember: (responseId: string, conversation: readonly Json[], output: readonly Json[]) => void
 }
 
-/** Conversations held before the oldest is forgotten; a test needs a handful. */
+/** Maximum number of stored conversations; a test needs a handful. */
 const heldLimit = 1_000
 
 export function createHeldItems(): HeldItems {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 
 const alphabet = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
-/** Endless bytes that depend on the seed alone. */
+/** Returns bytes that depend on the seed alone. */
 function bytesOf(seed: string, length: number): Buffer {
   const blocks = Array.from({ length: Math.ceil(length / 32) }, (_, n) =>
     createHash("sha256").update(`${seed}/${n}`).digest(),
@@ -31,26 +31,28 @@ export const geminiResponseId = (index: number): string => bytesOf(`gemini/${ind
 export const geminiCallId = (index: number, piece: number): string =>
   letters(`gemini-call/${index}/${piece}`, 8).toLowerCase()
 
-type Sealed = "signature" | "reasoning" | "thought"
+type SealKind = "signature" | "reasoning" | "thought"
 
-const sealPrefixes: Readonly<Record<Sealed, string>> = { signature: "EqQB", reasoning: "gAAA", thought: "CiIB" }
+const sealPrefixes: Readonly<Record<SealKind, string>> = { signature: "EqQB", reasoning: "gAAA", thought: "CiIB" }
 
 const sealLengthBytes = 128
 
 const digest = (bytes: Uint8Array): Buffer => createHash("sha256").update(bytes).digest()
 
-/** An opaque text that stands for another: thinking signature, encrypted reasoning, thought signature. It bears its own check. */
-export function seal(kind: Sealed, sealed: string): string {
+/**
+ * Returns an opaque text that stands for another: thinking signature, encrypted reasoning, thought signature. It contains its own checksum.
+ */
+export function seal(kind: SealKind, sealed: string): string {
   const bytes = bytesOf(`${kind}/${sealed}`, sealLengthBytes)
   return sealPrefixes[kind] + Buffer.concat([bytes, digest(bytes)]).toString("base64")
 }
 
-/** Did this come from here, and unaltered? */
-export function isSeal(kind: Sealed, text: string): boolean {
+/** True if `seal` made this text and it is unaltered. */
+export function isSeal(kind: SealKind, text: string): boolean {
   const bytes = Buffer.from(text.slice(sealPrefixes[kind].length), "base64")
   const [sealed, check] = [bytes.subarray(0, sealLengthBytes), bytes.subarray(sealLengthBytes)]
   return text.startsWith(sealPrefixes[kind]) && digest(sealed).equals(check)
 }
 
-/** Seconds since 1970, and always the same: the server has no clock. */
+/** Seconds since 1970, always the same: the server has no clock. */
 export const createdAt = (index: number): number => 1_790_000_000 + index

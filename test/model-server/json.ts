@@ -1,7 +1,7 @@
-/** A JSON value as it was parsed. */
+/** A parsed JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
-/** The value under a key; `null` where there is none, so that looking never throws. */
+/** Returns the value under a key; `null` if there is none, so that lookups never throw. */
 export function field(value: Json, key: string): Json {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return null
   return (value as { readonly [key: string]: Json })[key] ?? null
@@ -21,12 +21,12 @@ export function parseJson(text: string): Json {
   return JSON.parse(text) as Json
 }
 
-/** A number exactly as it shall stand in the JSON: `1.0`, or an integer beyond what a double holds. */
+/** Returns a number that JSON.stringify writes exactly as given: `1.0`, or an integer beyond a double. */
 export function numberLiteral(literal: string): unknown {
   return (JSON as unknown as { readonly rawJSON: (text: string) => unknown }).rawJSON(literal)
 }
 
-/** JSON the way a model writes it: on one line, with a space after each colon and comma. */
+/** Writes JSON the way a model does: on one line, with a space after each colon and comma. */
 export function modelJson(value: unknown): string {
   return JSON.stringify(value, null, 1)
     .replaceAll(/([{[])\n */g, "$1")

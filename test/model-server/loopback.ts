@@ -1,9 +1,9 @@
 import type { Server } from "node:http"
 
-/** Larger than any request that a test sends; what is larger is a runaway. */
+/** Maximum size of a body, larger than any request of a test. */
 const bodyLimitBytes = 256 * 1024 * 1024
 
-/** Read a whole body. */
+/** Reads a whole body. */
 export async function readBody(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let length = 0
@@ -15,7 +15,7 @@ export async function readBody(stream: AsyncIterable<Uint8Array>): Promise<Uint8
   return Buffer.concat(chunks)
 }
 
-/** Listen on an ephemeral port of the loopback interface. */
+/** Listens on an ephemeral port of the loopback interface. */
 export async function listen(server: Server): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const address = server.address()

@@ -3,16 +3,16 @@ import { type CacheUse, createPromptCache, tokensOfPieces } from "../../src/toke
 import { requestPieces } from "./request-pieces.ts"
 import type { FailureKind } from "./wire.ts"
 
-/** What a provider's prompt cache would have done with one request, and which share of system and tools it had. */
+/** What a provider's prompt cache would have done with one request, and which share of system and tools it contained. */
 export type CacheReading = CacheUse & { readonly stackReadShare: number }
 
-/** What one request was found to be. */
+/** Measured size of one request. */
 export type Measured = {
-  /** By an honest count: system, tools and framing included. */
+  /** Exact count, system, tools and framing included. */
   readonly inputTokens: number
-  /** It is more than the model takes, and was refused. */
+  /** Set if the request exceeds the model's window and was refused. */
   readonly tooLong?: Extract<FailureKind, { readonly type: "context-length" }>
-  /** A simulation; there is none of a request that was refused. */
+  /** A simulation; absent if the request was refused. */
   readonly cache?: CacheReading
 }
 
@@ -22,7 +22,7 @@ export type MeasureOptions = {
   readonly simulateCache?: boolean
 }
 
-/** Measures a request, as a call or only as a question for its size; nothing where nobody wants to know, or it cannot be read. */
+/** Measures a request, either a call or a request for its token count; undefined if measuring is off or the body cannot be read. */
 export type Measure = (
   format: Format,
   model: string,

@@ -6,7 +6,7 @@ import { byRound, type Output } from "./script.ts"
 
 afterEach(stop)
 
-/** What kind each event is, repetitions folded. */
+/** Returns the kind of each event, repetitions collapsed. */
 function kindsOf(events: readonly Event[]): readonly string[] {
   const kinds = events.map(({ name, data }) => {
     if (data === "[DONE]") return data

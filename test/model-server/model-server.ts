@@ -7,16 +7,16 @@ import { listen, readBody } from "./loopback.ts"
 import { createScriptedModel, type ScriptedModelOptions } from "./scripted-model.ts"
 
 export type ModelServer = {
-  /** Without a slash at the end; the paths of all four wires are below it. */
+  /** Without a trailing slash; the paths of all four wires are below it. */
   readonly url: string
   /** Every request in order of arrival, up to the newest 10,000; it grows while the server runs. */
   readonly requests: readonly Exchange[]
-  /** What the script threw, and what broke on the way; each also cut its client off. */
+  /** Errors thrown by the script or during delivery; each also cut its client off. */
   readonly failures: readonly unknown[]
   readonly close: () => Promise<void>
 }
 
-/** The newest so many are kept: a benchmark must not fill the memory with what nobody looks at. */
+/** Maximum number of stored requests, so that a benchmark does not fill the memory. */
 const recordLimit = 10_000
 
 function tryParse(body: Uint8Array): Json {
@@ -27,7 +27,7 @@ function tryParse(body: Uint8Array): Json {
   }
 }
 
-/** Start a model that says what its script says, over the real wire formats of four APIs. */
+/** Starts a server for a scripted model that speaks the real wire formats of four APIs. */
 export async function startModelServer(options: ScriptedModelOptions): Promise<ModelServer> {
   const answerTo = createScriptedModel(options)
   const requests: Exchange[] = []

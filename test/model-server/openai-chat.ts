@@ -37,7 +37,7 @@ const usageOf = ({ usage }: Reply) => ({
 const textOf = (reply: Reply, type: "reasoning" | "text"): string =>
   reply.pieces.flatMap((piece) => (piece.type === type ? [piece.text] : [])).join("")
 
-/** What the script adds to the message in the wire's own words. */
+/** Returns the fields that the script adds to the message as they are. */
 const ownFields = (reply: Reply): object =>
   Object.assign({}, ...reply.pieces.map((piece) => (piece.type === "block" ? piece.block : {})))
 
@@ -136,7 +136,7 @@ const kindOf = (message: Json): Kind => {
   return listAt(message, "tool_calls").length > 0 ? "model-call" : "model"
 }
 
-/** OpenAI's Chat Completions API, with the `reasoning_content` that others who speak it send. */
+/** OpenAI's Chat Completions API, with the `reasoning_content` of other providers that use it. */
 export const openaiChat: Wire = {
   format: "openai-chat",
   ask: (url, body) => {

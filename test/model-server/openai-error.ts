@@ -7,7 +7,7 @@ type OpenAIError = {
   readonly code: string | null
 }
 
-/** OpenAI's error object; the context error differs between its two APIs in words and in the field it names. */
+/** Returns OpenAI's error object; the context error has different texts and fields in its two APIs. */
 export function openaiError(kind: FailureKind, api: "chat" | "responses"): OpenAIError {
   switch (kind.type) {
     case "rate-limited":

@@ -22,7 +22,7 @@ function refusalOf(expanded: Extract<Expanded, { readonly missing: string }>): F
   return { status: isResponse ? 400 : 404, body: { error } }
 }
 
-/** OpenAI's Responses API with what it holds for its clients; one for each server. */
+/** OpenAI's Responses API with its stored conversations; one per server. */
 export function createOpenaiResponses(): Wire {
   const held = createHeldItems()
   return {

@@ -4,7 +4,7 @@ import { listen, readBody } from "./loopback.ts"
 
 type Headers = Readonly<Record<string, string>>
 
-/** Takes the chunks of one stream as they come, `null` at its end, and gives what to send on. */
+/** Receives the chunks of one stream as they arrive, `null` at its end, and returns what to send. */
 export type StreamTransform = (chunk: Uint8Array | null) => readonly Uint8Array[]
 
 export type RelayOptions = {
@@ -12,13 +12,13 @@ export type RelayOptions = {
   readonly onRequest?: (body: Uint8Array, path: string, headers: Headers) => Uint8Array
   /** For whole answers, errors included. */
   readonly onResponse?: (body: Uint8Array, path: string, status: number) => Uint8Array
-  /** For event streams; called once for each. */
+  /** For event streams; called once per stream. */
   readonly transformStream?: (path: string) => StreamTransform
 }
 
 export type Relay = {
   readonly url: string
-  /** What the given functions threw, and what broke on the way; each also cut its client off. */
+  /** Errors thrown by the given functions or during delivery; each also cut its client off. */
   readonly failures: readonly unknown[]
   readonly close: () => Promise<void>
 }
@@ -29,7 +29,7 @@ const notForwarded = new Set(["connection", "keep-alive", "transfer-encoding", "
 const forwarded = (headers: Headers): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !notForwarded.has(name)))
 
-/** Send the request on, with its body as it is now. */
+/** Forwards the request with its current body. */
 function ask(
   upstream: string,
   method: string,
@@ -79,7 +79,7 @@ async function relay(options: RelayOptions, request: IncomingMessage, response: 
   response.end(sent)
 }
 
-/** Start a loopback proxy whose bodies and streams pass through the given functions. A cut upstream is a cut client. */
+/** Starts a loopback proxy that passes bodies and streams through the given functions. If the upstream is cut, so is the client. */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
   const failures: unknown[] = []
   const server = createServer((request, response) => {

@@ -1,6 +1,6 @@
 import type { Json } from "./json.ts"
 import type { Fault, Output, ScriptedUsage } from "./script.ts"
-import type { Asked, Piece, Reply } from "./wire.ts"
+import type { ParsedRequest, Piece, Reply } from "./wire.ts"
 
 const piecesOf = ({ reasoning, text, blocks = [], calls = [] }: Output): readonly Piece[] => [
   ...(reasoning === undefined ? [] : [{ type: "reasoning", text: reasoning } as const]),
@@ -9,16 +9,16 @@ const piecesOf = ({ reasoning, text, blocks = [], calls = [] }: Output): readonl
   ...calls.map((call) => ({ type: "call", ...call }) as const),
 ]
 
-/** A quarter of the bytes: a stand-in that only has to be the same every time. */
+/** A quarter of the bytes: a substitute that only has to be the same every time. */
 const tokensOf = (pieces: readonly Piece[]): number => Math.ceil(Buffer.byteLength(JSON.stringify(pieces)) / 4)
 
-/** What the server itself knows of the input's size. */
+/** The input sizes that the server itself measured. */
 export type InputUsage = Pick<ScriptedUsage, "inputTokens" | "cacheReadTokens" | "cacheWriteTokens">
 
-/** Turn what the script said into an answer; of `stop`, `usage` and `fault` the last one said counts. */
+/** Turns the script's output into an answer; of several `stop`, `usage` and `fault`, the last one wins. */
 export function replyOf(
   said: Output | readonly Output[],
-  asked: Asked,
+  asked: ParsedRequest,
   body: Json,
   index: number,
   input: InputUsage,

@@ -6,7 +6,7 @@ import { parseJson } from "./json.ts"
 
 /** A piece of a request, in the order in which providers cache: tools, system, messages. */
 type RequestPiece = PromptPiece & {
-  /** Does it belong to the stack: tools, system, and what a system says before the first turn? */
+  /** True if it belongs to the stack: tools, system, and system messages before the first turn. */
   readonly isStack: boolean
 }
 
@@ -36,7 +36,7 @@ const partPiece = (part: Part, meter: Meter, isStack: boolean): RequestPiece => 
   isBreakpoint: part.breakpoint !== undefined,
 })
 
-/** How many messages at the beginning are nobody's turn. */
+/** Returns the number of messages at the beginning that belong to no turn. */
 function leading(messages: readonly Message[]): number {
   const first = messages.findIndex(({ role, parts }) => role !== "system" && !parts.every(isTools))
   return first < 0 ? messages.length : first
@@ -62,7 +62,10 @@ function piecesIn(request: ModelRequest, meter: Meter): readonly RequestPiece[] 
   ]
 }
 
-/** All that a request asks a model to read; nothing where the body is none. What the server holds for a client is not in it. */
+/**
+ * Returns all that a request asks a model to read; undefined if the body cannot be read. What the server stores for a client is not
+ * included.
+ */
 export function requestPieces(
   format: Format,
   body: Uint8Array,

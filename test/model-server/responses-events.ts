@@ -3,7 +3,7 @@ import { modelJson } from "./json.ts"
 import { itemId, itemOf, responseOf, statusOf, textPart } from "./responses-items.ts"
 import { deltas, type Piece, type Reply, type WireEvent } from "./wire.ts"
 
-/** An event that has no sequence number yet. */
+/** An event without a sequence number. */
 type Draft = { readonly type: string; readonly fields: object; readonly holds?: "arguments" | "text" }
 
 const draft = (type: string, fields: object, holds?: "arguments" | "text"): Draft => ({
@@ -60,7 +60,7 @@ const itemDrafts = (piece: Piece, n: number, reply: Reply): readonly Draft[] => 
   draft("response.output_item.done", { output_index: n, item: itemOf(piece, n, reply, "completed") }),
 ]
 
-/** Number the drafts in their order, beginning at `first`. */
+/** Numbers the drafts in order, starting at `first`. */
 export const numbered = (drafts: readonly Draft[], first: number): readonly WireEvent[] =>
   drafts.map(({ type, fields, holds }, n) => ({
     name: type,
@@ -68,7 +68,7 @@ export const numbered = (drafts: readonly Draft[], first: number): readonly Wire
     ...(holds === undefined ? {} : { holds }),
   }))
 
-/** The whole stream of one response. */
+/** Returns the whole stream of one response. */
 export function responsesEvents(reply: Reply): readonly WireEvent[] {
   const created = createdAt(reply.index)
   const begun = { response: responseOf(reply, "in_progress", created) }

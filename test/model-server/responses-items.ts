@@ -14,7 +14,7 @@ export type TextPart = {
 
 export const textPart = (text: string): TextPart => ({ type: "output_text", annotations: [], logprobs: [], text })
 
-/** Reasoning comes sealed only to a client that asks for it so. */
+/** True if the client asks for encrypted reasoning. */
 const wantsSealed = (body: Json): boolean => listAt(body, "include").includes("reasoning.encrypted_content")
 
 const idPrefixes = { reasoning: "rs", text: "msg", call: "fc" } as const
@@ -22,7 +22,7 @@ const idPrefixes = { reasoning: "rs", text: "msg", call: "fc" } as const
 export const itemId = (piece: Exclude<Piece, { readonly type: "block" }>, n: number, reply: Reply): string =>
   responsesId(idPrefixes[piece.type], reply.index, n)
 
-/** An output item; `in_progress` is how it stands when its stream begins. */
+/** Returns an output item; `in_progress` is its state when its stream begins. */
 export function itemOf(piece: Piece, n: number, reply: Reply, status: Stage): object {
   if (piece.type === "block") return piece.block
   const done = status === "completed"
@@ -56,7 +56,7 @@ export type ResponseStatus = "in_progress" | "completed" | "incomplete" | "faile
 export const statusOf = (reply: Reply): ResponseStatus =>
   reply.stop === "length" || reply.stop === "context-window" || reply.stop === "refusal" ? "incomplete" : "completed"
 
-/** The response object; what the request set is echoed in it. */
+/** Returns the response object, which echoes the request's settings. */
 export function responseOf(reply: Reply, status: ResponseStatus, created: number, error: object | null = null): object {
   const echo = (key: string, otherwise: unknown) => field(reply.body, key) ?? otherwise
   const settled = status === "completed" || status === "incomplete"
@@ -95,13 +95,13 @@ export function responseOf(reply: Reply, status: ResponseStatus, created: number
   }
 }
 
-/** The input as a list: a plain text is one user message. */
+/** Returns the input as a list: a plain text is one user message. */
 export function inputItems(body: Json): readonly Json[] {
   const text = textAt(body, "input")
   return text === undefined ? listAt(body, "input") : [{ type: "message", role: "user", content: text }]
 }
 
-/** What the client says is a message of another role, or the output of a call; all else is the model's. */
+/** Returns who an item is from: messages of other roles and outputs of calls are the client's, all else is the model's. */
 export const itemKind = (item: Json): Kind => {
   const type = textAt(item, "type") ?? "message"
   if (type === "function_call" || type === "custom_tool_call") return "model-call"

@@ -2,7 +2,7 @@ import { isSeal } from "./ids.ts"
 import { type Json, textAt } from "./json.ts"
 import { itemKind } from "./responses-items.ts"
 
-/** The calls that the client runs, and what their results are called. */
+/** The calls that the client runs, and the types of their results. */
 const resultTypes: Readonly<Record<string, string>> = {
   function_call: "function_call_output",
   custom_tool_call: "custom_tool_call_output",
@@ -12,7 +12,7 @@ const callTypes = Object.fromEntries(Object.entries(resultTypes).map(([call, res
 const holds = (items: readonly Json[], type: string, callId: string): boolean =>
   items.some((item) => textAt(item, "type") === type && textAt(item, "call_id") === callId)
 
-/** Every call has its output behind it and every output its call before it; no reasoning stands alone or was altered. */
+/** Requires every call to be followed by its output and every output to follow its call; no reasoning may be alone or altered. */
 export function responsesObjection(items: readonly Json[]): string | undefined {
   for (const [n, item] of items.entries()) {
     const type = textAt(item, "type") ?? "message"

@@ -1,7 +1,7 @@
-/** What a history's element is to the counting of tool rounds. */
+/** What an element of the history means for counting tool rounds. */
 export type Kind = "model" | "model-call" | "other"
 
-/** The tool rounds in a history: runs of what the model said, however it is cut up, in which it called at least once. */
+/** Counts the tool rounds in a history: runs of the model's output, however it is split, with at least one call. */
 export function countRounds(kinds: readonly Kind[]): number {
   let rounds = 0
   let called = false

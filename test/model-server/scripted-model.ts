@@ -7,24 +7,24 @@ import { openaiChat } from "./openai-chat.ts"
 import { createOpenaiResponses } from "./openai-responses.ts"
 import { type InputUsage, replyOf } from "./reply.ts"
 import type { Script } from "./script.ts"
-import type { Asked, Wire } from "./wire.ts"
+import type { ParsedRequest, Wire } from "./wire.ts"
 
 export type ScriptedModelOptions = {
   readonly script: Script
-  /** Cut streams into chunks of this many bytes instead of one chunk for each event. */
+  /** Splits streams into chunks of this many bytes instead of one chunk per event. */
   readonly chunkBytes?: number
-  /** Refuse, as the providers do, histories with unpaired calls or results, or with reasoning that was tampered with. */
+  /** Refuses, as the providers do, histories with unpaired calls or results, or with altered reasoning. */
   readonly strict?: boolean
-  /** Refuse, in the wire's own words, requests of more tokens than this. */
+  /** Refuses, with the provider's own message, requests of more tokens than this. */
   readonly windowTokens?: number
-  /** What the model counts as a token is not what we do: how many it counts where we count one. */
+  /** Number of tokens that the model counts where we count one. */
   readonly tokenScale?: number
-  /** Report in the usage what a provider's prompt cache would have read and written; a simulation. */
+  /** Reports in the usage what a provider's prompt cache would have read and written; a simulation. */
   readonly simulateCache?: boolean
 }
 
-/** A request as the model gets to see it. */
-export type Asking = {
+/** A request as the model receives it. */
+export type ModelRequest = {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
@@ -36,13 +36,13 @@ const notFound = {
   error: { type: "not_found_error", message: "The scripted server has no such path." },
 }
 
-/** A model behind four APIs that says what its script says. It holds what the Responses API holds, and a count of its calls. */
-export function createScriptedModel(options: ScriptedModelOptions): (asking: Asking) => Answer {
+/** Creates a scripted model behind four APIs. Its state is what the Responses API stores, and a count of its calls. */
+export function createScriptedModel(options: ScriptedModelOptions): (asking: ModelRequest) => Answer {
   const wires = [anthropicMessages, openaiChat, createOpenaiResponses(), gemini]
   const measure = createMeasure(options)
   let calls = 0
 
-  const generate = (wire: Wire, asked: Asked, asking: Asking, index: number): Answer => {
+  const generate = (wire: Wire, asked: ParsedRequest, asking: ModelRequest, index: number): Answer => {
     const { path, headers, json } = asking
     const measured = measure(wire.format, asked.model, asking.body)
     if (measured?.tooLong !== undefined) {
@@ -77,8 +77,8 @@ export function createScriptedModel(options: ScriptedModelOptions): (asking: Ask
   }
 }
 
-/** As measured; otherwise a quarter of the bytes: a stand-in that only has to be the same every time. */
-const inputOf = ({ body }: Asking, measured: Measured | undefined): InputUsage => ({
+/** The measured size; otherwise a quarter of the bytes, which only has to be the same every time. */
+const inputOf = ({ body }: ModelRequest, measured: Measured | undefined): InputUsage => ({
   inputTokens: measured?.inputTokens ?? Math.ceil(body.length / 4),
   cacheReadTokens: measured?.cache?.readTokens ?? 0,
   cacheWriteTokens: measured?.cache?.writtenTokens ?? 0,

@@ -1,6 +1,6 @@
 import { buildIfChanged } from "../../scripts/source-hash.ts"
 
-/** Before any test: many of them run the package and its program as built. */
+/** Builds before any test: many of them run the built package and its program. */
 export function setup(): void {
   const status = buildIfChanged()
   if (status !== 0) throw new Error(`the build ended with ${status}`)

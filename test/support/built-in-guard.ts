@@ -1,7 +1,7 @@
 import type { Guard } from "../../src/guard/guard.ts"
 import { createSelfProtection } from "../../src/guard/self/self-protection.ts"
 
-/** The policy that every `holdfast serve` has, for a gateway inside this process whose data is at `place`. */
+/** Returns the policy that every `holdfast serve` has, for a gateway in this process whose data is at `place`. */
 export const builtInGuard = (place: string): Guard =>
   createSelfProtection({
     folder: process.cwd(),

@@ -2,13 +2,13 @@ import { relative } from "node:path"
 import type { Reporter, TestModule } from "vitest/node"
 import { browserPath } from "../inspector/browser.ts"
 
-/** The end of the run, for whoever reads only that: what was skipped and why, and the last line. */
+/** Prints the end of the run: what was skipped and why, and a line of totals. */
 export class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const testsOf = (module: TestModule) => [...module.children.allTests()]
     const statesOf = (module: TestModule): readonly string[] => testsOf(module).map((test) => test.result().state)
     const states = modules.flatMap(statesOf)
-    // A file that broke before or beside its tests has failed, though none of them has.
+    // A file that failed before or outside its tests counts as failed, though none of its tests failed.
     const broken = modules.filter(
       (module) => module.state() === "failed" && !statesOf(module).includes("failed"),
     ).length
@@ -22,7 +22,7 @@ export class ClosingLine implements Reporter {
     if (browserPath === undefined)
       process.stdout.write("skipped: whatever needs a browser: install Chromium, or name its file in CHROMIUM\n")
     const failed = count("failed") + broken + errors.length
-    // A package that stops PostgreSQL when the process ends ends it with code 0, whatever failed.
+    // A package that stops PostgreSQL on exit sets code 0, even if tests failed.
     if (failed > 0)
       process.on("exit", () => {
         process.exitCode = 1

@@ -5,7 +5,7 @@ import { encodeRequest } from "../../src/wire/encode.ts"
 import { translate } from "../../src/wire/translate.ts"
 import { fc } from "./property.ts"
 
-/** Long conversations of agents, made up: what users, models and tools say, in sizes that make compaction worth while. */
+/** Generated long conversations of agents: what users, models and tools say, large enough to be compacted. */
 
 export type ChatMessage = {
   readonly role: "system" | "user" | "assistant" | "tool"
@@ -59,7 +59,7 @@ const outputOf = (tool: string, at: string, text: string): string => {
   return `${at} ${text}`
 }
 
-/** Marks every tool's words, so that one can tell where they went. */
+/** Marks every tool result, so that tests can find where it went. */
 export const toolMark = "TOOLWORDS"
 
 type Turn = (n: number) => readonly ChatMessage[]
@@ -142,7 +142,7 @@ const shells: Readonly<Record<Format, Record<string, unknown>>> = {
   },
 }
 
-/** The conversation as a request body of this format, with a system prompt and tools. */
+/** Returns the conversation as a request body of a format, with a system prompt and tools. */
 export function bodyIn(format: Format, messages: readonly ChatMessage[]): string {
   const request = decodeRequest(format, JSON.stringify(shells[format]))
   const chat = decodeRequest("openai-chat", JSON.stringify({ model: "any", messages }))

@@ -3,13 +3,13 @@ import { join, resolve } from "node:path"
 import { gunzipSync } from "node:zlib"
 import type { Format } from "../../src/message/message.ts"
 
-/** Where real traces and recorded requests lie, if they are here: HOLDFAST_CORPUS, or the folder shared beside the checkout. */
+/** Folder of real traces and recorded requests, if present: HOLDFAST_CORPUS, or the folder shared beside the checkout. */
 export const corpus: string | undefined = [
   process.env.HOLDFAST_CORPUS,
   resolve(import.meta.dirname, "../../../shared/data"),
 ].find((dir) => dir !== undefined && existsSync(dir))
 
-/** For the name of a test that needs the corpus: says why it is skipped. */
+/** Suffix for the name of a test that needs the corpus: says why it is skipped. */
 export const withoutCorpus: string = corpus === undefined ? " (skipped: no corpus; set HOLDFAST_CORPUS)" : ""
 
 export function linesOf(folder: string): readonly { readonly file: string; readonly line: string }[] {
@@ -29,7 +29,7 @@ export function linesOf(folder: string): readonly { readonly file: string; reado
 
 export type Recorded = { readonly file: string; readonly path: string; readonly format: Format; readonly text: string }
 
-/** The recorded requests, in the order of each recording. */
+/** Returns the recorded requests, in the order of each recording. */
 export function recordedRequests(): readonly Recorded[] {
   return linesOf("requests").map(({ file, line }) => {
     const { path } = JSON.parse(line) as { readonly path: string }
@@ -37,7 +37,7 @@ export function recordedRequests(): readonly Recorded[] {
   })
 }
 
-/** The body as the recording has it, letter for letter: its last member. */
+/** Returns the body byte for byte as recorded: it is the last member of the line. */
 function bodyOf(line: string): string {
   const start = line.indexOf(',"body":') + ',"body":'.length
   const text = line.slice(start, line.lastIndexOf("}"))

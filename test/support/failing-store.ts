@@ -3,15 +3,15 @@ import type { Store } from "../../src/store/store.ts"
 
 export type FaultCode = Extract<Problem["code"], "store-unavailable" | "store-full" | "store-locked" | "store-corrupt">
 
-/** What goes wrong, and at which call, counted from 1. */
+/** What fails, and at which call, counted from 1. */
 export type Fault = {
   readonly at: number
   readonly code: FaultCode
-  /** Before anything is done, after it was done (the answer gets lost), or never an answer at all. */
+  /** Before the call takes effect, after it (the answer is lost), or no answer ever. */
   readonly when: "before" | "after" | "hang"
-  /** From that call on, until it is fixed; otherwise once. */
+  /** Fails from that call on until the fault is cleared; otherwise once. */
   readonly lasting?: boolean
-  /** Only calls of these names count. */
+  /** Only calls with these names count. */
   readonly only?: readonly string[]
 }
 
@@ -19,9 +19,9 @@ export type FailingStore = {
   readonly store: Store
   /** The calls made since the last fault was set, by name. */
   readonly calls: () => readonly string[]
-  /** Whether the fault has struck. */
+  /** True once the fault has occurred. */
   readonly hasFailed: () => boolean
-  /** From now on this goes wrong; calls are counted anew. */
+  /** Sets the fault; calls are counted from zero. */
   readonly set: (fault: Fault | undefined) => void
 }
 
@@ -32,7 +32,7 @@ const problems: Readonly<Record<FaultCode, Problem>> = {
   "store-corrupt": { code: "store-corrupt", store: "failing", session: "any", reason: "a page is torn" },
 }
 
-/** Any store, which fails when it is told to. Closing it always works. */
+/** Wraps a store so that it fails as told. Closing it always works. */
 export function createFailingStore(inner: Store): FailingStore {
   let fault: Fault | undefined
   let calls: string[] = []

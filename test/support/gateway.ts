@@ -17,9 +17,9 @@ import type { Script } from "../model-server/script.ts"
 export type TestGateway = Gateway & {
   readonly holdfast: Holdfast
   readonly store: Store
-  /** Everything that went through it, oldest first. */
+  /** Every exchange, oldest first. */
   readonly records: readonly ExchangeRecord[]
-  /** What went wrong and was nobody's request: nothing should. */
+  /** Errors that belong to no request; there should be none. */
   readonly faults: readonly unknown[]
 }
 
@@ -27,7 +27,7 @@ export type TestGatewayOptions = Partial<GatewayOptions> & { readonly sessions?:
 
 export const adminToken = "admin-token-of-this-test"
 
-/** A gateway on this machine in front of one upstream for every wire, with its sessions in memory. */
+/** Starts a gateway on this machine with one upstream for every wire format, and sessions in memory. */
 export async function startTestGateway(upstream: string, options: TestGatewayOptions = {}): Promise<TestGateway> {
   const { sessions = {}, ...rest } = options
   const store = rest.store ?? createMemoryStore()
@@ -63,7 +63,7 @@ export async function startTestGateway(upstream: string, options: TestGatewayOpt
   return { ...gateway, close, holdfast, store, records, faults }
 }
 
-/** A gateway in front of a scripted model while `act` runs; nothing goes wrong in it that is nobody's request. */
+/** Runs `act` with a gateway in front of a scripted model, and checks that no error outside of requests occurred. */
 export async function withGateway(
   script: Script,
   options: TestGatewayOptions,
@@ -80,7 +80,7 @@ export async function withGateway(
   }
 }
 
-/** The usual limits with some of them changed, and a short farewell. */
+/** Returns the usual limits with some changes, and a short grace period. */
 export const limitsWith = (changed: Partial<typeof usualGatewayLimits>): typeof usualGatewayLimits => ({
   ...usualGatewayLimits,
   graceMs: 500,

@@ -3,8 +3,8 @@ import { callId, type Message, messageId, type Part, type Transcript } from "../
 import { fc } from "./property.ts"
 
 /**
- * One history after another, each made of the one before: some messages from its beginning, the last of them written anew, and more
- * behind them. What stays is the same object.
+ * Generates successive histories, each made from the previous one: some messages from its beginning, the last of them rewritten, and more
+ * appended. Unchanged messages are the same objects.
  */
 export const histories = (
   transcript: Arbitrary<Transcript>,
@@ -23,7 +23,7 @@ export const histories = (
       return made
     })
 
-/** The same with ids of its own for each step, so that a history without a fault can go on without one. */
+/** The same with different ids in each step, so that a valid history can continue as a valid one. */
 export const goodHistories = (transcript: Arbitrary<Transcript>): Arbitrary<readonly Transcript[]> =>
   histories(transcript, ({ id, role, parts }, step) => ({
     id: messageId(`${step}.${id}`),
@@ -34,5 +34,5 @@ export const goodHistories = (transcript: Arbitrary<Transcript>): Arbitrary<read
     }),
   }))
 
-/** The same messages as objects that nobody has seen. */
+/** Returns copies of the messages, which no cache knows. */
 export const unseen = (messages: Transcript): Transcript => messages.map((item) => ({ ...item }))

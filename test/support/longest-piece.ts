@@ -1,6 +1,6 @@
 /**
- * The longest piece of work without a turn for others, as a share of all of it, in this thread's processor time: neither other load nor the
- * speed of the machine counts. How long pieces are is measured by `npm run bench -- stall`.
+ * Returns the longest time without yielding as a share of the whole, in CPU time of this thread, so that neither other load nor the speed
+ * of the machine matters. `npm run bench -- stall` measures the absolute time.
  */
 export async function longestPieceShare(work: () => unknown): Promise<number> {
   let [longest, all] = [0, 0]

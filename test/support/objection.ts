@@ -5,7 +5,7 @@ import { geminiObjection } from "../model-server/gemini-objection.ts"
 import { listAt } from "../model-server/json.ts"
 import { responsesObjection } from "../model-server/responses-objection.ts"
 
-/** What the API of this format would say against a body, judged by the scripted server's own rules; nothing if it takes it. */
+/** Returns the error of this format's API for a body, by the rules of the scripted server; undefined if it is accepted. */
 export function objectionTo(format: Format, body: string): string | undefined {
   const json = JSON.parse(body)
   switch (format) {

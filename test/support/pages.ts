@@ -5,15 +5,15 @@ import { root } from "./source.ts"
 /** A Markdown page of the project; `path` is below the root. */
 export type Page = { readonly path: string; readonly text: string }
 
-/** A fenced block of a page: its language as written, its content, and the line that it begins at. */
+/** A fenced block of a page: its language as written, its content, and its first line. */
 export type Block = { readonly language: string; readonly content: string; readonly line: number }
 
 const readPage = (path: string): Page => ({ path, text: readFileSync(join(root, path), "utf8") })
 
-/** What a user reads. */
+/** Pages for users. */
 export const guides: readonly Page[] = ["README.md", ...globSync("docs/*.md", { cwd: root }).sort()].map(readPage)
 
-/** What whoever works on the project reads. */
+/** Pages for contributors. */
 export const housePages: readonly Page[] = ["ARCHITECTURE.md", "AGENTS.md", "CONTRIBUTING.md", "GLOSSARY.md"].map(
   readPage,
 )
@@ -28,14 +28,14 @@ export function blocksOf({ text }: Page): readonly Block[] {
   }))
 }
 
-/** The page without its fenced blocks. */
+/** Returns the page without its fenced blocks. */
 export const proseOf = ({ text }: Page): string => text.replaceAll(/^```[^\n]*\n[\s\S]*?^```$/gm, "")
 
-/** Inline code of a page. */
+/** Returns the inline code of a page. */
 export const codeSpansOf = (page: Page): readonly string[] =>
   [...proseOf(page).matchAll(/`([^`\n]+)`/g)].map(([, code = ""]) => code)
 
-/** The anchors of a page's headings, as GitHub makes them. */
+/** Returns the anchors of a page's headings, as GitHub forms them. */
 export function anchorsOf(page: Page): ReadonlySet<string> {
   const seen = new Map<string, number>()
   const anchors = [...proseOf(page).matchAll(/^#{1,6} +(.+)$/gm)].map(([, heading = ""]) => {
@@ -52,7 +52,7 @@ export function anchorsOf(page: Page): ReadonlySet<string> {
   return new Set(anchors)
 }
 
-/** Links of a page to other files or headings of the project. */
+/** Returns the links of a page to other files or headings of the project. */
 export const internalLinksOf = (page: Page): readonly string[] =>
   [
     ...proseOf(page)
@@ -65,7 +65,7 @@ export const internalLinksOf = (page: Page): readonly string[] =>
 /** One command of a shell line: its words without quotes, and without variables set before it. */
 export type ShellCommand = readonly string[]
 
-/** The commands of a shell text, as far as documentation needs it: quotes, comments, continued lines, `&&`, `;` and `|`. */
+/** Returns the commands of a shell text, as far as documentation needs it: quotes, comments, continued lines, `&&`, `;` and `|`. */
 export function shellCommands(text: string): readonly ShellCommand[] {
   const commands: string[][] = [[]]
   const token = /#[^\n]*|\\\n|&&|[;|\n]|(?:"(?:\\.|[^"])*"|'[^']*'|\\.|[^\s;|"'\\])+/g

@@ -1,8 +1,8 @@
 import { fc } from "./property.ts"
 
-/** Texts of others as people paste them into a message, with a given sentence in each: the sentence is never the user's. */
+/** Third-party texts as people paste them into a message, each with a given sentence, which is therefore not the user's. */
 
-type Drawn = {
+type PasteValues = {
   readonly name: string
   readonly other: string
   readonly time: string
@@ -11,7 +11,7 @@ type Drawn = {
   readonly number: number
 }
 
-const drawn: fc.Arbitrary<Drawn> = fc.record({
+const drawn: fc.Arbitrary<PasteValues> = fc.record({
   name: fc.constantFrom("Anna Berg", "tomas", "Yuki Mori", "r.okafor", "Lena", "Dr. Weiss", "priya_s"),
   other: fc.constantFrom("Ben", "Marek Novak", "jo-77", "Support", "Elif"),
   time: fc.constantFrom("10:02", "09:41", "4:15 PM", "23:59", "12:00"),
@@ -20,9 +20,9 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
   number: fc.integer({ min: 2, max: 9000 }),
 })
 
-export type Paste = { readonly form: string; readonly write: (planted: string, drawn: Drawn) => string }
+export type Paste = { readonly form: string; readonly write: (planted: string, drawn: PasteValues) => string }
 
-/** Forms that show by themselves what they are. */
+/** Forms that are recognizable as pastes by themselves. */
 export const shapes: readonly Paste[] = [
   { form: "fence", write: (planted) => `\`\`\`\nsome file\n\n${planted}\n\`\`\`` },
   { form: "fence of prose", write: (planted) => `~~~markdown\n# Rules\n- ${planted}\n~~~` },
@@ -136,7 +136,7 @@ export const shapes: readonly Paste[] = [
   { form: "subtitles", write: (planted) => `1\n00:00:01,000 --> 00:00:04,000\n${planted}` },
 ]
 
-/** Prose that only the words before it show to be somebody else's. */
+/** Prose that is recognizable as a paste only by the words before it. */
 export const prose: readonly Paste[] = [
   {
     form: "plain",
@@ -152,7 +152,7 @@ export const prose: readonly Paste[] = [
   { form: "section of rules", write: (planted) => `# House rules\n\n- ${planted}` },
 ]
 
-/** Words before a shape: they need not say that a text follows. */
+/** Requests before a paste; they need not say that a text follows. */
 export const requests: readonly string[] = [
   "",
   "Can you summarise this?",
@@ -188,7 +188,7 @@ export const introductions: readonly string[] = [
 
 const pick = <Value>(values: readonly Value[]): fc.Arbitrary<Value> => fc.constantFrom(...values)
 
-/** A message with a paste in it that holds the sentence; words of the user may stand before and behind it. */
+/** Generates a message with a paste that contains the sentence; words of the user may come before and after it. */
 export const pasteWith = (planted: string): fc.Arbitrary<{ readonly form: string; readonly message: string }> =>
   fc
     .record({

@@ -4,12 +4,12 @@ import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { root } from "./source.ts"
 
-/** What a server needs beside its files: the password in them, and on whose behalf it runs where root may not. */
+/** What a server needs besides its files: their password, and the user to run as if the process is root. */
 type DataNote = { readonly password: string; readonly uid: number; readonly gid: number }
 
 const isRoot = process.getuid?.() === 0
 
-/** One place for each version, for each way of making the files, and for each user who may read them. */
+/** Returns the cache folder for this version, these flags, and the current user. */
 async function placeFor(flags: readonly string[]): Promise<string> {
   const { devDependencies } = JSON.parse(await readFile(join(root, "package.json"), "utf8"))
   const { platform, arch } = process
@@ -19,8 +19,8 @@ async function placeFor(flags: readonly string[]): Promise<string> {
 }
 
 /**
- * The files of a server that was never started, in a folder. To make them takes more than a CPU second and to copy them a fifth of one, so
- * that they are made once by `make`, which ends with their password, and kept.
+ * Fills a folder with the files of a server that was never started. Creating them takes more than a CPU second and copying them a fifth of
+ * one, so `make` creates them once, returns their password, and they are cached.
  */
 export async function fillData(folder: string, flags: readonly string[], make: () => Promise<string>): Promise<string> {
   const kept = await placeFor(flags)
@@ -37,7 +37,7 @@ export async function fillData(folder: string, flags: readonly string[], make: (
   await mkdir(own, { recursive: true, mode: 0o700 })
   cpSync(folder, join(own, "data"), { recursive: true })
   await writeFile(join(own, "note.json"), JSON.stringify({ password, uid, gid } satisfies DataNote), { mode: 0o600 })
-  // Whole at once. Where another process was faster, what it kept stays.
+  // Renamed atomically. If another process was faster, its files stay.
   await rename(own, kept).catch(() => rm(own, { recursive: true, force: true }))
   return password
 }

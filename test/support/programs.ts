@@ -4,13 +4,13 @@ import { fileURLToPath } from "node:url"
 import { build } from "esbuild"
 import { root } from "./source.ts"
 
-/** The command line as built, which `vitest.config.ts` sees to. It starts in a quarter of the time that its sources take. */
+/** The built command line, which `vitest.config.ts` keeps up to date. It starts in a quarter of the time of its sources. */
 export const main: string = join(root, "dist/cli/main.js")
 
-/** Packages are found from there. */
+/** Inside node_modules, so that packages resolve from there. */
 const cache = join(root, "node_modules/.cache/holdfast-programs")
 
-/** A program of the tests with all that it imports in one file, which starts in a third of the time. Ends with its path. */
+/** Bundles a test program with all its imports into one file, which starts in a third of the time. Returns its path. */
 export async function bundleProgram(source: URL): Promise<string> {
   const name = basename(source.pathname, ".ts")
   const own = join(cache, `${name}.${process.pid}.mjs`)
@@ -23,7 +23,7 @@ export async function bundleProgram(source: URL): Promise<string> {
     packages: "external",
   })
   const file = join(cache, `${name}.mjs`)
-  // Whole at once, because another test file may be starting processes from it.
+  // Renamed atomically, because another test file may be starting processes from it.
   renameSync(own, file)
   return file
 }

@@ -1,7 +1,7 @@
 import type { Arbitrary } from "fast-check"
 import { codePoints, fc } from "./property.ts"
 
-/** A number exactly as written: `1.0` and `12345678901234567890` are not what JSON.parse makes of them. */
+/** A number exactly as written, such as `1.0` and `12345678901234567890`, which JSON.parse would change. */
 export class Literal {
   readonly digits: string
   constructor(digits: string) {
@@ -25,16 +25,16 @@ export const literal: Arbitrary<Literal> = fc
   )
   .map((digits) => new Literal(digits))
 
-/** What a writer may choose freely: white space and escapes, drawn from a list of numbers. */
-export type Manner = readonly number[]
-export const manner: Arbitrary<Manner> = fc.array(fc.nat(15), { minLength: 1, maxLength: 40 })
+/** Choices of a JSON writer: white space and escapes, drawn from a list of numbers. */
+export type WritingStyle = readonly number[]
+export const manner: Arbitrary<WritingStyle> = fc.array(fc.nat(15), { minLength: 1, maxLength: 40 })
 
 const gaps = ["", "", "", "", "", "", "", "", "", " ", "  ", "\n", "\t", " \r\n", "", ""]
 
-/** Write a value as JSON in some writer's manner: any white space, any escapes, numbers as they are. */
-export function writeIn(manner: Manner, value: unknown): string {
+/** Writes a value as JSON with the given choices: any white space, any escapes, number literals unchanged. */
+export function writeIn(style: WritingStyle, value: unknown): string {
   let at = 0
-  const next = (): number => manner[at++ % manner.length] ?? 0
+  const next = (): number => style[at++ % style.length] ?? 0
   const gap = (): string => gaps[next()] ?? ""
   const quoted = (text: string): string => {
     const plain = JSON.stringify(text)
@@ -52,11 +52,11 @@ export function writeIn(manner: Manner, value: unknown): string {
   return `${gap()}${write(value)}${gap()}`
 }
 
-/** Every code unit as an escape, hexadecimal in one case or the other. */
+/** Escapes every code unit, with lower-case hexadecimal digits. */
 const escaped = (sign: string): string =>
   Array.from({ length: sign.length }, (_, n) => `\\u${sign.charCodeAt(n).toString(16).padStart(4, "0")}`).join("")
 
-/** Any JSON value with numbers as literals. */
+/** Generates any JSON value with numbers as literals. */
 export const anyJson: Arbitrary<unknown> = fc.letrec((tie) => ({
   value: fc.oneof(
     { depthSize: "small", withCrossShrink: true },

@@ -9,7 +9,7 @@ import type { RelayOptions, StreamTransform } from "../model-server/relay.ts"
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** Which format a path speaks; nothing for paths that carry no conversation. */
+/** Returns the format of a path; undefined for paths without a conversation. */
 export function formatOf(path: string): Format | undefined {
   if (path.includes("ountTokens") || path.includes("count_tokens")) return undefined
   if (path.includes("/messages")) return "anthropic-messages"
@@ -24,7 +24,7 @@ function same(what: string, before: string, after: string): void {
   throw new Error(`${what} changed at ${at}: ${before.slice(at - 40, at + 80)} became ${after.slice(at - 40, at + 80)}`)
 }
 
-/** A relay that decodes whatever passes and writes it anew: requests message by message, streams event by event through `change`. */
+/** Creates a relay that decodes all traffic and encodes it again: requests message by message, streams event by event through `change`. */
 export function relayThroughCodecs(
   change: (event: StreamEvent) => StreamEvent,
   unchanged: boolean,

@@ -3,7 +3,7 @@ import type { Format } from "../../src/message/message.ts"
 import { codePoints, fc } from "./property.ts"
 import { anyJson, literal, manner, writeIn } from "./raw-json.ts"
 
-/** Bodies that the APIs take, with fields and block types that nobody has heard of yet, in every manner of writing. */
+/** Generated bodies that the APIs accept, with unknown fields and block types, written in every valid way. */
 
 const words = fc.oneof(
   fc.string(),
@@ -13,7 +13,7 @@ const words = fc.oneof(
 const id = fc.string({ minLength: 1, maxLength: 8 })
 const some = <T>(value: Arbitrary<T>): Arbitrary<T | undefined> => fc.option(value, { nil: undefined })
 
-/** The object with members that we do not know, some before and some after. */
+/** Adds unknown members to an object, some before and some after. */
 const withUnknown = (known: Arbitrary<Record<string, unknown>>): Arbitrary<Record<string, unknown>> =>
   fc
     .tuple(
@@ -252,7 +252,7 @@ const bodies: Readonly<Record<Format, Arbitrary<Record<string, unknown>>>> = {
   gemini: geminiRequest,
 }
 
-/** The text of a request in this format. */
+/** Generates the text of a request in this format. */
 export const requestText = (format: Format): Arbitrary<string> =>
   fc.tuple(bodies[format], manner).map(([body, how]) => writeIn(how, body))
 

@@ -2,14 +2,14 @@ import { quotedChannel } from "../../src/message/fence.ts"
 import type { Format, Part, Role, Transcript } from "../../src/message/message.ts"
 import { isObject } from "../../src/wire/json.ts"
 
-/** What a conversation says, free of how a format spells and splits it: for tests that compare two tellings of the same. */
-export type Said = {
+/** The content of a conversation, independent of how a format writes and splits it, for comparing two versions. */
+export type ConversationContent = {
   readonly texts: readonly (readonly [Role, string])[]
   readonly calls: readonly (readonly [id: string, tool: string, input: unknown])[]
   readonly results: readonly (readonly [id: string, text: string])[]
 }
 
-/** A note in brackets, or a quotation, stands for a part that could not be carried. */
+/** Matches a note in brackets, or a quotation, in place of a part that could not be converted. */
 const note = /^\[(image|document)[^\n]*\]$/gm
 
 const plain = (text: string): string => text.replace(note, "").replace(/\s+/g, " ").trim()
@@ -18,7 +18,7 @@ const isNote = (text: string): boolean => /^\[(image|document)\b/.test(text) || 
 
 const wasTheirs = (part: Part): boolean => "kind" in part && (part.kind === "provider" || part.kind === "approval")
 
-export function saidIn(messages: Transcript, to?: Format): Said {
+export function saidIn(messages: Transcript, to?: Format): ConversationContent {
   const parts = messages.flatMap(({ role, parts }) => parts.map((part) => ({ role, part })))
   const roleIn = (role: Role): Role => (to === "gemini" && role === "system" ? "user" : role)
   return {
@@ -36,7 +36,7 @@ export function saidIn(messages: Transcript, to?: Format): Said {
   }
 }
 
-/** Where inputs are objects, anything else has to be wrapped in one; where they are text, it becomes text. */
+/** Formats whose inputs are objects wrap anything else in one; formats with text inputs convert it to text. */
 function inputOf(input: unknown): string {
   const value = isObject(input) && Object.keys(input).length === 1 && "input" in input ? input.input : input
   if (value === undefined || value === null || value === Infinity || value === -Infinity) return "{}"

@@ -3,13 +3,13 @@ import type { Holdfast } from "../../src/session/holdfast.ts"
 import type { Recorded } from "../../src/session/record.ts"
 import type { Acknowledged, Session } from "../../src/session/session.ts"
 
-/** A conversation made up to be long enough for everything that a session does. */
+/** A made-up conversation, long enough for everything that a session does. */
 
 export type Wire = { readonly role: string; readonly content: string | null; readonly [member: string]: unknown }
 
 const words = "order file total region invoice parser limit account report module draft table north refund".split(" ")
 
-/** Words that mean nothing, the same ones every time. */
+/** Returns meaningless words, always the same for a seed. */
 export const babble = (seed: number, length: number): string =>
   Array.from({ length }, (_, n) => words[(seed * 7 + n * n + n) % words.length]).join(" ")
 
@@ -39,7 +39,7 @@ export const toolRound = (n: number, length = 120): readonly Wire[] => [
 
 export const answerTo = (n: number): Wire => ({ role: "assistant", content: `Order A-${n} is done. ${babble(n, 25)}` })
 
-/** An answer of a model as OpenAI Chat Completions has it. */
+/** Returns a model's answer in the form of OpenAI Chat Completions. */
 export const completion = (message: Wire, promptTokens: number) => ({
   id: "completion",
   object: "chat.completion",
@@ -48,18 +48,18 @@ export const completion = (message: Wire, promptTokens: number) => ({
   usage: { prompt_tokens: promptTokens, completion_tokens: 20, total_tokens: promptTokens + 20 },
 })
 
-/** Whoever runs a script is told what was said and what was prepared, and may refuse to go on. */
+/** Observer of a script: it is told what was said and prepared, and may stop the script by throwing. */
 export type Witness = {
   readonly said: (session: string, messages: readonly Wire[], how: Acknowledged | Recorded) => Promise<void>
   readonly prepared: (session: Session, prepared: Prepared, latest: string) => Promise<void>
-  /** What was asked for was refused. */
+  /** A requested operation was refused. */
   readonly refused: (error: unknown) => void
   readonly pinned: (text: string) => void
-  /** A good moment to let the background catch up. */
+  /** A good time to wait for background work. */
   readonly pause: (holdfast: Holdfast) => Promise<void>
 }
 
-/** Do something; a refusal is told, and the script goes on. */
+/** Runs an operation; a refusal is reported, and the script continues. */
 async function attempt<Value>(witness: Witness, act: () => Promise<Value>): Promise<Value | undefined> {
   try {
     return await act()
@@ -86,7 +86,7 @@ async function turn(session: Session, n: number, witness: Witness): Promise<stri
   return prepared?.wire ?? ""
 }
 
-/** A provider that counts as we do. */
+/** A provider that counts tokens as we do. */
 const tokensOf = (prepared: Prepared | undefined): number => prepared?.receipt.contextTokens ?? 1000
 
 async function prepareTurn(session: Session, latest: string, witness: Witness): Promise<Prepared | undefined> {
@@ -95,7 +95,7 @@ async function prepareTurn(session: Session, latest: string, witness: Witness): 
   return prepared
 }
 
-/** A session whose history is the log's: everything that can be done with one. */
+/** Runs everything that can be done with a session whose history is kept in the log. */
 export async function runLogScript(holdfast: Holdfast, witness: Witness): Promise<void> {
   const session = holdfast.session("log")
   const rule = "Ask before you refund an order."
@@ -121,7 +121,7 @@ export async function runLogScript(holdfast: Holdfast, witness: Witness): Promis
   await witness.pause(holdfast)
 }
 
-/** A client that sends its whole history each time, and once goes back and says something else. */
+/** Runs a client that sends its whole history each time, and once rewinds and says something else. */
 export async function runClientScript(holdfast: Holdfast, witness: Witness): Promise<readonly Wire[]> {
   const session = holdfast.session("client")
   let history: readonly Wire[] = []

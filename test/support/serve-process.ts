@@ -1,20 +1,20 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { main } from "./programs.ts"
 
-/** The environment of a program that shall know of no configuration but what it is given. */
+/** Returns the environment of a program that must see no configuration but the given one. */
 const plainEnv = (folder: string): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH ?? "",
   HOME: folder,
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
 })
 
-/** Nothing is forbidden to root: where that matters, a program of root's runs as nobody. */
+/** User for programs that must not run as root, to whom nothing is forbidden. */
 export const nobody: { readonly uid?: number; readonly gid?: number } =
   process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
 
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
 
-/** Run a command of the real program in a folder, to its end. */
+/** Runs a command of the real program in a folder until it ends. */
 export async function runHoldfast(folder: string, argv: readonly string[], user: typeof nobody = {}): Promise<Ended> {
   const child = spawn(process.execPath, [main, ...argv], { cwd: folder, env: plainEnv(folder), ...user })
   const said = { stdout: "", stderr: "" }
@@ -25,16 +25,18 @@ export async function runHoldfast(folder: string, argv: readonly string[], user:
 }
 
 export type ServeProcess = {
-  /** Where it listens; empty if it ended instead. */
+  /** URL on which it listens; empty if it ended instead. */
   readonly url: string
   readonly pid: number
   readonly said: () => string
   readonly hasEnded: () => boolean
-  /** End it as a person would, and wait for that. */
+  /** Stops it as a user would, and waits for that. */
   readonly stop: () => Promise<void>
 }
 
-/** Start the real `holdfast serve` in a folder, and wait until it listens or ends; the one of this project unless a `program` is given. */
+/**
+ * Starts the real `holdfast serve` in a folder, and waits until it listens or ends; runs this project's program unless `program` is given.
+ */
 export async function startServe(
   folder: string,
   argv: readonly string[] = [],

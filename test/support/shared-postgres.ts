@@ -5,14 +5,14 @@ import { type PostgresServer, startPostgres } from "./postgres.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** Answers with the url of the PostgreSQL that test files share, or with 500 and the reason why there is none. */
+    /** Serves the url of the PostgreSQL that test files share, or 500 and the reason why there is none. */
     readonly sharedPostgres: string
   }
 }
 
 /**
- * One PostgreSQL for all test files that do not stop theirs: making and starting one takes two CPU seconds. It is started when the first of
- * them asks, so that a run without such files has none.
+ * One PostgreSQL for all test files that do not stop theirs: creating and starting one takes two CPU seconds. It is started when the first
+ * file asks, so that a run without such files has none.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   let started: Promise<PostgresServer> | undefined

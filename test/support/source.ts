@@ -6,7 +6,7 @@ export const root: string = resolve(import.meta.dirname, "../..")
 const src = join(root, "src")
 
 export type Import = { readonly from: string; readonly typeOnly: boolean }
-/** A node of the syntax tree, as far as the house rules look at it. */
+/** A node of the syntax tree, as far as the house rules need it. */
 export type Node = {
   readonly type: string
   readonly start: number
@@ -19,7 +19,7 @@ export type SourceFile = {
   readonly path: string
   readonly text: string
   readonly nodes: readonly Node[]
-  /** Other files of ours, by their path below `src`, and packages by name. */
+  /** Paths of our own files below `src`, and names of packages. */
   readonly imports: readonly Import[]
   /** Names that it defines and exports. */
   readonly exported: readonly string[]
@@ -28,7 +28,7 @@ export type SourceFile = {
 const isNode = (value: unknown): value is Node =>
   typeof value === "object" && value !== null && typeof (value as Node).type === "string"
 
-/** Every node below a value, each before those below it. */
+/** Returns every node below a value, parents before children. */
 function nodesBelow(value: unknown, found: Node[] = []): readonly Node[] {
   if (Array.isArray(value)) for (const item of value) nodesBelow(item, found)
   if (!isNode(value)) return found
@@ -51,7 +51,7 @@ function importsOf(path: string, nodes: readonly Node[]): readonly Import[] {
   })
 }
 
-/** Every source file that we ship, parsed. Tests and generated files are not part of the house. */
+/** Returns every source file that we ship, parsed; tests and generated files are excluded. */
 export function readSources(): readonly SourceFile[] {
   return readdirSync(src, { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts") && !path.includes("generated"))
@@ -78,7 +78,7 @@ function exportedBy(nodes: readonly Node[]): readonly string[] {
 const importing =
   /(?:import|export)\s+(?:type\s+)?(\{[^}]*\}|\*(?:\s+as\s+\w+)?)\s+from\s+"(\.[^"]+\.ts)"|import\(\s*"(\.[^"]+\.ts)"\s*\)/g
 
-/** By file below `src`: the names that any file of the project imports from it or hands on; `*` for all of them. */
+/** Returns by file below `src` the names that any file of the project imports or re-exports; `*` for all of them. */
 export function readUsedNames(): ReadonlyMap<string, ReadonlySet<string>> {
   const used = new Map<string, Set<string>>()
   for (const top of ["src", "test", "bench", "scripts", "examples", "inspector"])

@@ -30,7 +30,7 @@ export const message = (id: string, role: Role, ...parts: readonly Part[]): Mess
 export type Turn = readonly [Role, ...Part[]]
 
 let calls = 0
-/** A call of a tool and its result, as two turns. */
+/** Returns a tool call and its result, as two turns. */
 export function used(tool: string, input: unknown, output: string, failed?: boolean): readonly Turn[] {
   const id = callId(`call${calls++}`)
   const flag = failed === undefined ? {} : { failed }
@@ -40,7 +40,7 @@ export function used(tool: string, input: unknown, output: string, failed?: bool
   ]
 }
 
-/** Number the messages of a transcript in order. */
+/** Numbers the messages of a transcript in order. */
 export const transcript = (...turns: readonly Turn[]): Transcript =>
   turns.map(([role, ...parts], n) => message(`m${n}`, role, ...parts))
 
@@ -51,13 +51,13 @@ const words = fc.oneof(
 
 const ids = ["1", "2", "3", "4", "c5", "p6", "a7", "o8"]
 
-/** Kinds come from the wire, where a call and its result cannot differ in them. */
+/** Returns the kind that an id stands for: kinds come from the wire, where a call and its result cannot differ in them. */
 const kindOf = (id: string): CallKind => {
   const kinds: Readonly<Record<string, CallKind>> = { c: "custom", p: "provider", a: "approval", o: "other" }
   return kinds[id[0] ?? ""] ?? "function"
 }
 
-/** Anything at all, valid or not: few ids, so that they collide. */
+/** Generates any transcript, valid or not: few ids, so that they collide. */
 export const brokenTranscript: Arbitrary<Transcript> = fc
   .array(
     fc.record({
@@ -77,7 +77,10 @@ export const brokenTranscript: Arbitrary<Transcript> = fc
   )
   .map((messages) => messages.map(({ id, role, parts }) => message(id, role, ...parts)))
 
-/** A turn that real agents take: a question, an answer, a tool round with parallel calls, whose results come in any order and with company. */
+/**
+ * Generates a turn as real agents have them: a question, an answer, or a tool round with parallel calls, whose results come in any order
+ * and with other parts.
+ */
 const turn: Arbitrary<(n: number) => readonly (readonly [Role, ...Part[]])[]> = fc.oneof(
   words.filter((value) => value !== "").map((value) => () => [["user", text(value)]] as const),
   words.filter((value) => value !== "").map((value) => () => [["assistant", text(value)]] as const),

@@ -17,7 +17,7 @@ const textsOf = (operator: Operator): readonly string[] => operator.standing().r
 const noPaying =
   '@rule("No paying.") forbid(principal, action, resource) when { context.actions.contains("purchase") };'
 
-/** What the operator's channel promises on any store. */
+/** The contract of the operator's channel on any store. */
 export function describeOperator(name: string, openStore: () => Promise<Store>): void {
   describe(name, () => {
     describeCommands(openStore)

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { comes, job, type Open } from "./queue-world.ts"
 
-/** One at a time for each key, and never twice without need. */
+/** One job at a time for each key, and none run twice without need. */
 export function describeKeys(open: Open): void {
   test("a key that waits or runs is not added again, and its handler runs once", async () => {
     const queue = await open()

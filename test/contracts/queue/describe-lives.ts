@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import type { Job } from "../../../src/store/store.ts"
 import { comes, job, type Open, untilStopped } from "./queue-world.ts"
 
-/** What one process leaves to the next. */
+/** Jobs that one process leaves to the next. */
 export function describeLives(open: Open): void {
   test("jobs of an earlier life are done by the next", async () => {
     const first = await open()

@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from "node:child_process"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { bundleProgram } from "../../support/programs.ts"
-import type { Order, Told } from "./worker-process.ts"
+import type { Order, WorkerReport } from "./worker-process.ts"
 
-/** Where the jobs are, as a worker process is told. */
+/** Location of the jobs, as passed to a worker process. */
 export type Place = {
   readonly kind: "sqlite" | "postgres" | "pg-boss"
   readonly place: string
@@ -11,11 +11,11 @@ export type Place = {
   readonly stop: () => Promise<void>
 }
 
-type Worker = { readonly child: ChildProcess; readonly said: Told[]; readonly order: (order: Order) => void }
+type Worker = { readonly child: ChildProcess; readonly said: WorkerReport[]; readonly order: (order: Order) => void }
 
 const file = await bundleProgram(new URL("worker-process.ts", import.meta.url))
 const keys = Array.from({ length: 40 }, (_, n) => `k${n}`)
-/** The key of the job in whose midst a process is killed. */
+/** Key of the job during which a process is killed. */
 const fatal = "k0"
 
 const comes = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 90_000, interval: 10 })
@@ -23,19 +23,19 @@ const comes = (check: () => void): Promise<void> => vi.waitFor(check, { timeout:
 const count = (workers: readonly Worker[], type: "started" | "done", key: string): number =>
   workers.flatMap(({ said }) => said).filter((told) => told.type === type && told.key === key).length
 
-const has = ({ said }: Worker, type: Told["type"], key?: string): boolean =>
+const has = ({ said }: Worker, type: WorkerReport["type"], key?: string): boolean =>
   said.some((told) => told.type === type && (key === undefined || ("key" in told && told.key === key)))
 
-/** What several processes promise together, whatever happens to one of them. */
+/** The contract of several processes sharing a queue, even if one of them fails. */
 export function describeProcesses(name: string, create: () => Promise<Place>): void {
   describe(name, () => {
     const workers: Worker[] = []
     let place: Place | undefined
-    /** Ends once the worker is ready, and fails at once if it cannot be. */
+    /** Resolves once the worker is ready, and rejects at once if it cannot start. */
     const start = async (at: Place): Promise<void> => {
       const child = fork(file, [at.kind, at.place, String(at.leaseMs)], { execArgv: [] })
-      const said: Told[] = []
-      child.on("message", (told: Told) => said.push(told))
+      const said: WorkerReport[] = []
+      child.on("message", (told: WorkerReport) => said.push(told))
       workers.push({ child, said, order: (order) => void child.send(order) })
       const ready = Promise.withResolvers<void>()
       child.once("message", () => ready.resolve())
@@ -70,7 +70,7 @@ export function describeProcesses(name: string, create: () => Promise<Place>): v
   })
 }
 
-/** Each worker adds a third of the jobs, and the first ten are added by all three: one of them is told that it was first. */
+/** Each worker adds a third of the jobs, and all three add the first ten, of which each is accepted from one worker only. */
 async function addAll(workers: readonly Worker[]): Promise<void> {
   for (const [n, key] of keys.entries())
     for (const [w, { order }] of workers.entries())

@@ -8,7 +8,7 @@ import { describeRoom } from "./describe-room.ts"
 import { describeWork } from "./describe-work.ts"
 import type { Open, QueueWorld } from "./queue-world.ts"
 
-/** What every queue promises. */
+/** The contract of every queue. */
 export function describeQueue(name: string, create: () => Promise<QueueWorld>): void {
   describe(name, () => {
     let world: QueueWorld

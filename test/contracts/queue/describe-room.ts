@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { comes, job, type Open } from "./queue-world.ts"
 
-/** How many jobs run at once, and when there are none left. */
+/** How many jobs run at once, and behaviour when none are left. */
 export function describeRoom(open: Open): void {
   test("never more at once than asked for, and all of them in the end", async () => {
     const queue = await open()

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import type { Job } from "../../../src/store/store.ts"
 import { comes, job, type Open } from "./queue-world.ts"
 
-/** Jobs that go well. */
+/** Jobs that succeed. */
 export function describeWork(open: Open): void {
   test("a job is done once, as it was added, and is then forgotten", async () => {
     const queue = await open()

@@ -8,7 +8,7 @@ export type QueueWorldOptions = {
   readonly onGiveUp?: (job: Job, reason: unknown) => void
 }
 
-/** A place with jobs of its own. Each queue opened in it sees the same jobs, as each process of a deployment does. */
+/** A shared place for jobs. All queues opened in it see the same jobs, as the processes of a deployment do. */
 export type QueueWorld = {
   readonly open: (options?: QueueWorldOptions) => Promise<Queue>
   readonly stop: () => Promise<void>
@@ -22,10 +22,10 @@ export const job = (key: string, session = "s"): Job => ({ key, session, kind: "
 /** Long enough for the slowest implementation on a busy machine. */
 const patience = { timeout: 60_000, interval: 5 }
 
-/** Waits for a state, however long it takes to come. */
+/** Waits until the check passes. */
 export const comes = (check: () => void): Promise<void> => vi.waitFor(check, patience)
 
-/** Runs until its signal fires, and then fails as a well-behaved handler does. */
+/** A handler that runs until its signal fires, and then rejects as a well-behaved handler does. */
 export const untilStopped: Handler = (_job, signal) =>
   new Promise((_resolve, reject) => {
     signal.addEventListener("abort", () => reject(new Error("stopped")))

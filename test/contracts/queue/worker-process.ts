@@ -3,20 +3,20 @@ import { openPgBossQueue } from "../../../src/store/queue/pg-boss.ts"
 import type { Queue } from "../../../src/store/queue/queue.ts"
 import type { Store } from "../../../src/store/store.ts"
 
-/** A process of its own that works on a queue, for tests: told what to do by messages, and telling by messages what it did. */
+/** A process that works on a queue, for tests: it receives orders and reports what it did by messages. */
 export type Order =
   | { readonly type: "add"; readonly key: string; readonly payload: string }
   | { readonly type: "work"; readonly concurrency: number }
   | { readonly type: "calm" }
   | { readonly type: "close" }
 
-export type Told =
+export type WorkerReport =
   | { readonly type: "ready" | "closed" }
   | { readonly type: "added"; readonly key: string; readonly added: boolean }
   | { readonly type: "started" | "done"; readonly key: string }
 
 const [kind = "", place = "", lease = ""] = process.argv.slice(2)
-const tell = (told: Told): void => void process.send?.(told)
+const tell = (told: WorkerReport): void => void process.send?.(told)
 const options = { leaseMs: Number(lease), pollMs: 50 }
 
 async function openStore(): Promise<Store> {

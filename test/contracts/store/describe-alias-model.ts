@@ -3,7 +3,7 @@ import type { FoundAlias } from "../../../src/store/store.ts"
 import { codePoints, fc } from "../../support/property.ts"
 import type { OpenStore } from "./describe-store.ts"
 
-/** A case writes to a real disk or server, so there are a tenth as many as elsewhere. */
+/** Each case writes to a real disk or server, so there are a tenth as many as elsewhere. */
 const numRuns = Math.ceil((fc.readConfigureGlobal().numRuns ?? 100) / 10)
 
 const text = fc.oneof(
@@ -25,7 +25,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constant("remove" as const), session }) },
 )
 
-/** Any puts and removals, against a Map that does what the contract says. */
+/** Any puts and removals, compared with a Map that implements the contract. */
 export function describeAliasModel(open: OpenStore): void {
   describe("any aliases", () => {
     test("are found as the contract says, after every step", async () => {

@@ -9,7 +9,7 @@ const clock = (): number => 5000
 const named = (count: number, entry: string): readonly Alias[] =>
   Array.from({ length: count }, (_, at) => ({ name: `name ${at}`, entry }))
 
-/** What a store promises of the names by which sessions are found. */
+/** The contract of aliases, the names by which sessions are found. */
 export function describeAliases(open: OpenStore): void {
   describe("aliases", () => {
     describeBearers(open)

@@ -36,7 +36,7 @@ const calls: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
   "memory.days": (store) => store.memory.days(clerk),
 }
 
-/** What a store promises of its end, and of its next beginning. */
+/** The contract of closing and reopening a store. */
 export function describeClosing(open: OpenStore): void {
   describe("closing", () => {
     test("after close every call says so, and close may be called again", async () => {

@@ -4,7 +4,7 @@ import { job } from "./example-rows.ts"
 
 const clock = (): number => 5000
 
-/** What a store promises of jobs. */
+/** The contract of jobs in a store. */
 export function describeJobs(open: OpenStore): void {
   describe("jobs", () => {
     describeLeases(open)

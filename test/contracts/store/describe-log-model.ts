@@ -4,20 +4,20 @@ import { codePoints, fc } from "../../support/property.ts"
 import type { OpenStore } from "./describe-store.ts"
 import { entry, payloads } from "./example-rows.ts"
 
-/** A case writes to a real disk or server, so there are a tenth as many as elsewhere. */
+/** Each case writes to a real disk or server, so there are a tenth as many as elsewhere. */
 const numRuns = Math.ceil((fc.readConfigureGlobal().numRuns ?? 100) / 10)
 
 const text = fc.oneof(fc.string({ unit: codePoints }), fc.constantFrom("\ud800", "\udc00\ud800", "a\0b", "\u00100000"))
 
 const step = fc.record({
   session: fc.constantFrom("a", "b"),
-  /** Where it wants to write, counted from the head of then. */
+  /** Position at which the writer appends, relative to the current head. */
   offset: fc.constantFrom(0, 0, 0, -1, -2, 1),
   bodies: fc.array(text, { maxLength: 4 }),
   writer: fc.constantFrom("x", "y"),
 })
 
-/** Any batches, against a list in memory that does what the contract says. */
+/** Any batches, compared with an in-memory list that implements the contract. */
 export function describeLogModel(open: OpenStore): void {
   describe("any batches", () => {
     test("leave what the contract says, and come back verbatim", async () => {

@@ -5,7 +5,7 @@ import { batch, entry, hardTexts, payloads } from "./example-rows.ts"
 
 const clock = (): number => 5000
 
-/** What a store promises of a session's log and its payloads. */
+/** The contract of a session's log and its payloads. */
 export function describeLog(open: OpenStore): void {
   describe("log", () => {
     describeAppend(open)

@@ -105,8 +105,8 @@ const cases: [query: string, numbers: number[]][] = [
 ]
 
 /**
- * What a store promises of words: whatever is asked is plain text, in any language; any word of it is enough, in any form; identifiers are
- * found whole.
+ * The contract of searching by words: every query is plain text, in any language; any word of it is enough, in any form; identifiers are
+ * matched whole.
  */
 export function describeMemoryWords(open: OpenStore): void {
   describe("words", () => {

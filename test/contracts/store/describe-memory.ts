@@ -5,7 +5,7 @@ import { clerk, hardTexts, row } from "./example-rows.ts"
 
 const clock = (): number => 5000
 
-/** What a store promises of memory rows: written once, filtered, superseded, counted. */
+/** The contract of memory rows: written once, filtered, superseded, counted. */
 export function describeMemory(open: OpenStore): void {
   describe("memory", () => {
     describeWriting(open)

@@ -4,7 +4,7 @@ import { operatorLog } from "../../../src/store/reserved-log.ts"
 import type { OpenStore } from "./describe-store.ts"
 import { batch } from "./example-rows.ts"
 
-/** What a store promises of the operator's log: it lasts like a session's, and is none. */
+/** The contract of the operator's log: it is kept like a session's, but is not listed as a session. */
 export function describeReserved(open: OpenStore): void {
   describe("the operator's log", () => {
     test("is appended to and read by its name, and is in no listing", async () => {

@@ -3,7 +3,7 @@ import type { SessionFilter, Store } from "../../../src/store/store.ts"
 import type { OpenStore } from "./describe-store.ts"
 import { batch, clerk, job, payloads, row } from "./example-rows.ts"
 
-/** What a store promises of sessions as a whole. */
+/** The contract of sessions as a whole. */
 export function describeSessions(open: OpenStore): void {
   describe("sessions", () => {
     describeListing(open)

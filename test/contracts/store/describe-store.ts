@@ -11,11 +11,11 @@ import { describeMemoryWords } from "./describe-memory-words.ts"
 import { describeReserved } from "./describe-reserved.ts"
 import { describeSessions } from "./describe-sessions.ts"
 
-/** A store as a test gets it: empty, telling the time by `now`. `reopen` closes it and opens what it left behind. */
+/** A store as a test gets it: empty, with `now` as its clock. `reopen` closes it and opens what it stored. */
 export type OpenedStore = { readonly store: Store; readonly reopen?: () => Promise<Store> }
 export type OpenStore = (now: () => number) => Promise<OpenedStore>
 
-/** The promises of a store. Every store is held to the same words. */
+/** The contract of every store. */
 export function describeStore(name: string, open: OpenStore): void {
   describe(name, () => {
     describeLog(open)

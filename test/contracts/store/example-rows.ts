@@ -1,12 +1,12 @@
 import { payloadHash } from "../../../src/store/packed-text.ts"
 import type { Batch, Job, MemoryOwner, MemoryRow, StoredEntry } from "../../../src/store/store.ts"
 
-/** An entry as a test needs one: its hash says which writer it came from. */
+/** Returns an entry for a test: its hash names its writer. */
 export function entry(seq: number, writer = "a", more: Partial<StoredEntry> = {}): StoredEntry {
   return { seq, hash: `${writer}-${seq}`, type: "message", atMs: 1000 + seq, body: `{"n":${seq}}`, ...more }
 }
 
-/** Entries `after` + 1 and on. */
+/** Returns a batch of entries that starts with `after` + 1. */
 export function batch(after: number, count: number, writer = "a", more: Partial<Batch> = {}): Batch {
   return { after, entries: Array.from({ length: count }, (_, at) => entry(after + 1 + at, writer)), ...more }
 }
@@ -19,10 +19,10 @@ export function job(key: string, session = "s"): Job {
   return { key, session, kind: "summary", payload: `{"for":"${key}"}` }
 }
 
-/** An agent of no tenant, whose the example rows are. */
+/** The owner of the example rows, an agent without a tenant. */
 export const clerk: MemoryOwner = { tenant: "", agent: "clerk" }
 
-/** A memory row; its moment, and so its age, is its number. */
+/** Returns a memory row; its time, and so its age, follows from its number. */
 export function row(number: number, text: string, more: Partial<MemoryRow> = {}): MemoryRow {
   return {
     id: `m${number}`,
@@ -39,7 +39,7 @@ export function row(number: number, text: string, more: Partial<MemoryRow> = {})
   }
 }
 
-/** Texts that a careless store loses a character of. */
+/** Texts of which a careless store would lose a character. */
 export const hardTexts: readonly string[] = [
   "",
   "plain",
