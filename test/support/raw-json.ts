@@ -52,9 +52,13 @@ export function writeIn(style: WritingStyle, value: unknown): string {
   return `${gap()}${write(value)}${gap()}`
 }
 
-/** Escapes every code unit, with lower-case hexadecimal digits. */
+/** Escapes every code unit; the hexadecimal digits are in upper case for every other code unit. */
 const escaped = (sign: string): string =>
-  Array.from({ length: sign.length }, (_, n) => `\\u${sign.charCodeAt(n).toString(16).padStart(4, "0")}`).join("")
+  Array.from({ length: sign.length }, (_, n) => {
+    const code = sign.charCodeAt(n)
+    const digits = code.toString(16).padStart(4, "0")
+    return `\\u${code % 2 === 0 ? digits : digits.toUpperCase()}`
+  }).join("")
 
 /** Generates any JSON value with numbers as literals. */
 export const anyJson: Arbitrary<unknown> = fc.letrec((tie) => ({
