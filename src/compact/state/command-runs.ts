@@ -35,7 +35,7 @@ export function endsInSearch(command: string): boolean {
   const chain = withoutQuoted(command)
     .split(/;|\n/)
     .findLast((one) => one.trim() !== "")
-  const [last = "", ...before] = (chain ?? "").split("&&", maxSteps).reverse()
+  const [last = "", ...before] = (chain ?? "").split("&&").slice(-maxSteps).reverse()
   const finding = last.split("|").at(-1)?.trim() ?? ""
   return /^(?:[a-z]?grep|git grep|rg|ag|diff|cmp)(?![\w-])/.test(finding) && before.every((step) => idleStep.test(step))
 }
@@ -106,7 +106,7 @@ function targetsOf(step: string): readonly string[] {
 
 /** Returns what a failed command attempted: its last step that does not only print. */
 export function triedRun(command: string): string {
-  const steps = withoutQuoted(command).split(/&&|;/, maxSteps)
+  const steps = withoutQuoted(command).split(/&&|;/).slice(-maxSteps)
   return runOf(steps.findLast((step) => !isPrinting(step)) ?? steps.at(-1) ?? "")
 }
 

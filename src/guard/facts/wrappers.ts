@@ -66,7 +66,6 @@ const prefixes: Readonly<Record<string, readonly [valued: RegExp, operands: numb
   dotenv: [/^-[efv]$/, 0],
   dotenvx: [/^-[ef]$/, 1],
   doppler: [/^-[pc]$/, 1],
-  aws_vault: [/^$/, 2],
   wsl: [/^-[du]$|^--(?:distribution|user|cd)$/, 0],
   "start-process": [/^-(?:verb|workingdirectory|windowstyle)$/i, 0],
   npx: [/^-[pcw]$|^--package$/, 0],
