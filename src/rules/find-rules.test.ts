@@ -681,3 +681,10 @@ test("in a file of instructions the other items of a list speak for each", () =>
   expect(found(rules)).toContain(bare)
   expect(found(facts)).toEqual([])
 })
+
+test.each([
+  "my boss apparently wants that every offer goes through legal from now on. realistic?",
+  "why does it crash\n\nE/AndroidRuntime: FATAL EXCEPTION: main\n    java.lang.IllegalStateException: Never call setValue from a background thread, always use postValue",
+])("what is only heard of, or the message of an exception, binds nobody: %s", (text) => {
+  expect(findRules(text, { channel: "user" })).toEqual([])
+})

@@ -116,6 +116,9 @@ function introducesPaste(text: string, { start, end, opening }: Draft, pages: re
 }
 const unconditional = classSet("never always")
 
+/** The name of an exception before its message: a line of a log. */
+const exceptionMessage = /(?:^|[\s.])[A-Z][\w$]*[a-z](?:Exception|Error): /
+
 /**
  * Returns a function that adds a draft to the rules unless it is quoted, said by somebody else, or meant only for now or for one later
  * occasion.
@@ -131,7 +134,11 @@ function createCollector(
   return (draft) => {
     if (rules.length === maxRules || isWithin(draft, quotations())) return
     if (hasSeveralSpeakers() && isAnothers(text, draft, pages)) return
-    if (channel === "user" && introducesPaste(text, draft, pages)) return
+    if (
+      channel === "user" &&
+      (introducesPaste(text, draft, pages) || exceptionMessage.test(text.slice(draft.start, draft.end)))
+    )
+      return
     const rule = ruleOf(text, channel === "user" ? withReferent(text, draft, rules.at(-1)?.end ?? 0) : draft, channel)
     if (channel !== "user" || !(limitedToNow.test(rule.text) || isPostponed(rule.text))) rules.push(rule)
   }

@@ -149,7 +149,8 @@ function thresholdOf(
 ): number {
   const view = statements[n]?.view
   if (view === undefined) return thresholds.talk
-  if (asksForInformation.test(view.own.text) || asAlways.test(view.own.text)) return sureTalk
+  if (asksForInformation.test(view.own.text) || asAlways.test(view.own.text) || hearsay.test(view.own.text))
+    return sureTalk
   if (view.isItem && context.lists.has(view.over.text)) return listedTalk
   if (callsPreviousRule(view.own) && n > 0) return sureTalk
   if (
@@ -233,6 +234,9 @@ const asAlways = new RegExp(
   )}(?![\\p{L}])|いつも(?:通り|どおり|のように)|(?:像|跟)(?:往常|平时|以前)一样|늘 하던 대로`,
   "iu",
 )
+/** "My boss apparently wants every offer to go through legal": what was only heard of binds nobody. */
+const hearsay =
+  /(?<![\p{L}])(?:apparently|supposedly|allegedly|reportedly|rumou?r has it|(?:that['’]s )?what i(?:['’]ve)? heard|angeblich|il para[iî]t que|apparemment|al parecer|supuestamente|aparentemente|pare che|a quanto pare|blijkbaar|naar verluidt|tydligen|podobno|якобы|говорят)(?![\p{L}])/iu
 const neverOrAlways = classSet("never always")
 const reportsOthers =
   /^(?:the|our|their|his|her|this) [\p{L}\p{N} .'-]{2,30} (?:says?|said|states?|wrote|writes|claims?|asks?|tells?) (?:that|to|us|you|everyone)(?!\p{L})/u
