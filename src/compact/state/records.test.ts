@@ -186,3 +186,14 @@ test("the ends of a time range and other limits of a search name no record", () 
     expect(record?.name).toBe("search_logs(…)")
   }
 })
+
+test("a record that is named by its call does not repeat the call's arguments", () => {
+  const question = {
+    tool: "get_build",
+    input: { job: "fonts-sync", build: 1044 },
+    text: "get_build(job=fonts-sync, …)",
+  }
+  const [record] = recordsIn(question, '{"build": 1044, "result": "FAILURE", "duration": 52114}', false)
+  expect(record?.fields.map(({ key }) => key)).toContain("result")
+  expect(record?.fields.map(({ key }) => key)).not.toContain("build")
+})

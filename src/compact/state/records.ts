@@ -113,7 +113,14 @@ function readTop(tree: Tree, under: string, question: RecordQuestion, found: Fac
     return
   }
   const head = headOf(tree, under, question) ?? requestedRecord(question) ?? titleOf(tree)
-  push(found, head?.name ?? question.text, fieldsOf(tree, head?.value ?? ""))
+  if (head !== undefined) push(found, head.name, fieldsOf(tree, head.value))
+  else push(found, question.text, withoutArguments(fieldsOf(tree, ""), question))
+}
+
+/** Removes the fields that repeat an argument of the call: a record without a name of its own is named by the whole call. */
+function withoutArguments(fields: readonly Field[], { input }: RecordQuestion): readonly Field[] {
+  const given = new Set(scalarsIn(input).map(([, value]) => value))
+  return fields.filter(({ pieces }) => !pieces.every((piece) => given.has(piece)))
 }
 
 /** Returns the only list of an answer to a question that names nothing: the results, under whatever key. */
