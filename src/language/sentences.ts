@@ -101,7 +101,7 @@ function isCasualTyping(text: string): boolean {
   return isSmallFirst ? small >= capitals : small > Math.max(1, capitals)
 }
 /** "2, complete please. and …" answers a question by its number. */
-const smallFirst = new RegExp(`^(?:\\d{1,2}[.,:;)]?\\s)?\\W{0,4}[${smalls}]`)
+const smallFirst = new RegExp(`^(?:\\d{1,2}[.,:;)]\\s)?\\W{0,4}[${smalls}]`)
 const capitalBehindStop = new RegExp(`[.!?]\\s+[${capitals}](?:[${smalls}]|\\s[${smalls}])`, "g")
 const smallBehindStop = new RegExp(`[${smalls}]{4}[.!?]\\s+[${smalls}]`, "g")
 

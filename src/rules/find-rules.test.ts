@@ -688,3 +688,20 @@ test.each([
 ])("what is only heard of, or the message of an exception, binds nobody: %s", (text) => {
   expect(findRules(text, { channel: "user" })).toEqual([])
 })
+
+test.each([
+  "Do not touch these files, ever:\n```\nsrc/a.ts\n```",
+  "Don't use any of these libraries in this project:\n```\nmoment\n```",
+  "Never throw a RuntimeException: return a Result instead.",
+  "From now on, whenever you see a TypeError: stop and ask me first.",
+  "Never email the client directly, apparently they hate it.",
+  "Never use words such as apparently or supposedly in our articles.",
+])("a plain ban or command stays one, whatever stands in it: %s", (text) => {
+  expect(findRules(text, { channel: "user" })).toHaveLength(1)
+})
+
+test("a part of a task that is called preferences is no heading of rules", () => {
+  const task =
+    "Build a settings page.\nPreferences:\n- dark mode toggle\n- font size\n- email notifications on by default"
+  expect(findRules(task, { channel: "user" })).toEqual([])
+})

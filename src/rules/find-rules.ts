@@ -108,16 +108,19 @@ const readAtOnce = 2000
 /** Number of statements scored in one step. */
 const scoredAtOnce = 32
 
-/** True for a line that ends in a colon right before pasted text ("a mail, it's not for us, I only paste it for the name:"); a plain ban is none. */
+/**
+ * True for a line that ends in a colon right before pasted text, such as "a mail, it's not for us, I only paste it for the name:". A ban
+ * before a list in a code fence remains a rule.
+ */
 function introducesPaste(text: string, { start, end, opening }: Draft, pages: readonly Span[]): boolean {
   if (!/[:：]$/.test(text.slice(start, end)) || sharesClass(opening.view.own, unconditional)) return false
   const page = pages.find((span) => span.start <= start && end <= span.end)
   return page !== undefined && page.end < text.length && /^[\s=_*~-]*$/.test(text.slice(end, page.end))
 }
-const unconditional = classSet("never always")
+const unconditional = classSet("never always dont forbid")
 
-/** The name of an exception before its message: a line of a log. */
-const exceptionMessage = /(?:^|[\s.])[A-Z][\w$]*[a-z](?:Exception|Error): /
+/** Matches a line of a log that begins with the name of an exception: `java.lang.IllegalStateException: …`. */
+const exceptionMessage = /(?:^|\n)\s*(?:Caused by: )?(?:[\w$]+\.)*[A-Z][\w$]*[a-z](?:Exception|Error): /
 
 /**
  * Returns a function that adds a draft to the rules unless it is quoted, said by somebody else, or meant only for now or for one later

@@ -149,8 +149,7 @@ function thresholdOf(
 ): number {
   const view = statements[n]?.view
   if (view === undefined) return thresholds.talk
-  if (asksForInformation.test(view.own.text) || asAlways.test(view.own.text) || hearsay.test(view.own.text))
-    return sureTalk
+  if (asksForInformation.test(view.own.text) || isDoneAsUsual(view.own) || isUnconfirmed(view.own)) return sureTalk
   if (view.isItem && context.lists.has(view.over.text)) return listedTalk
   if (callsPreviousRule(view.own) && n > 0) return sureTalk
   if (
@@ -226,17 +225,21 @@ const pointingBack =
   /^(?:(?:and|und|et|y|e|en|och|i|ve|и|а) )?(?:(?:this|that|it|those|these|das|dies|ca|cela|eso|esto|isso|isto|questo|questa|dat|dit|det|to|bu|это|то)(?![\p{L}])|c'est|ce sont|es (?:una?|la)(?![\p{L}])|이건|이것|그건|그것|これ|それ|这|這|那)/u
 
 /** Matches a task that is done in the usual way: "Publish it with the script as always". */
+const isDoneAsUsual = (own: Reading): boolean => asAlways.test(own.text) && !sharesClass(own, never)
+const never = classSet("never")
 const asAlways = new RegExp(
   `(?<![\\p{L}])${anyOf(
-    "(?:as|like) (?:always|ever|usual)|same as (?:always|ever)|wie (?:immer|üblich|gehabt)|comme (?:toujours|d['’]habitude)",
+    "(?:as|like) (?:always|usual)|same as always|wie (?:immer|üblich|gehabt)|comme (?:toujours|d['’]habitude)",
     "como (?:siempre|sempre|de costumbre|de costume)|come (?:sempre|al solito)|zoals (?:altijd|gewoonlijk)",
     "som (?:alltid|vanligt|altid)|jak (?:zawsze|zwykle|vždy)|как (?:всегда|обычно)|her zamanki gibi",
   )}(?![\\p{L}])|いつも(?:通り|どおり|のように)|(?:像|跟)(?:往常|平时|以前)一样|늘 하던 대로`,
   "iu",
 )
-/** "My boss apparently wants every offer to go through legal": what was only heard of binds nobody. */
-const hearsay =
-  /(?<![\p{L}])(?:apparently|supposedly|allegedly|reportedly|rumou?r has it|(?:that['’]s )?what i(?:['’]ve)? heard|angeblich|il para[iî]t que|apparemment|al parecer|supuestamente|aparentemente|pare che|a quanto pare|blijkbaar|naar verluidt|tydligen|podobno|якобы|говорят)(?![\p{L}])/iu
+/** True for what the speaker only heard ("my boss apparently wants every offer to go through legal"), unless it is a ban or a standing command. */
+const isUnconfirmed = (own: Reading): boolean =>
+  unconfirmed.test(own.text) && !sharesClass(own, neverOrAlways) && !isStandingCommand(own)
+const unconfirmed =
+  /(?<![\p{L}])(?:apparently|supposedly|allegedly|reportedly|rumou?r has it|what i(?:['’]ve)? heard|angeblich|il para[iî]t que|apparemment|al parecer|supuestamente|aparentemente|pare che|a quanto pare|blijkbaar|naar verluidt|tydligen|podobno|якобы|говорят, что)(?![\p{L}])/iu
 const neverOrAlways = classSet("never always")
 const reportsOthers =
   /^(?:the|our|their|his|her|this) [\p{L}\p{N} .'-]{2,30} (?:says?|said|states?|wrote|writes|claims?|asks?|tells?) (?:that|to|us|you|everyone)(?!\p{L})/u
@@ -316,10 +319,18 @@ function isEmphasized(
   return (
     emphasizes(lead, labels) ||
     (announcedList(view) && emphasizes(view.over, labels)) ||
-    (view.over.text !== "" && view.over.count <= maxCall && headsRules.test(view.over.text)) ||
+    isUnderPreferences(statements[n]) ||
     ((scores[n - 1] ?? 0) <= thresholds.talk && leads[n - 1] === noReading && emphasizes(view.before, labels))
   )
 }
+/** True below a heading such as "Preferences" or "How we work"; a line that ends in a colon may be a part of the task. */
+const isUnderPreferences = (statement: Statement | undefined): boolean =>
+  statement?.over !== undefined &&
+  statement.over.start === statement.block.under?.start &&
+  statement.view.over.count <= maxCall &&
+  preferences.test(statement.view.over.text)
+const preferences = new RegExp(`^[^\\p{L}]{0,6}(?:\\p{L}+ ){0,2}${anyOf(words.preferences)}(?![\\p{L}])`, "iu")
+
 const emphasizes = ({ text, count }: Reading, labels: ReadonlySet<string>): boolean =>
   text !== "" && count <= maxCall && !labels.has(text) && !endsAsking.test(text) && emphasis.test(text)
 const emphasis = new RegExp(

@@ -67,6 +67,9 @@ const wish = new RegExp(
 /** Maximum number of characters that are examined: a claim is a sentence. */
 const maxClaim = 1000
 
+/** The words of an access error ("User x is not authorized to perform …"), which grants nothing. Nothing may stand in between. */
+const accessError = /(?<!\p{L})(?:is|are|was|were) not (?:authori[sz]ed|allowed|permitted) to (?=\p{L})/gu
+
 /** Returns what the text claims that an authority did. Eight languages; patterns of bounded length. */
 export function claimIn(text: string): Claim | undefined {
   const normalized = normalize(text.slice(0, maxClaim)).text
@@ -78,8 +81,7 @@ export function claimIn(text: string): Claim | undefined {
   )
     return "rule-change"
   if (grantedByItself.test(normalized) || grantedIdeographic.test(normalized)) return "approval"
-  // "User x is not authorized to …" grants nothing.
-  if (granted.test(normalized.replace(everyRefusal, " ")) && person.test(normalized)) return "approval"
+  if (granted.test(normalized.replace(accessError, " ")) && person.test(normalized)) return "approval"
   if (says.test(normalized)) return "approval"
   return wish.test(normalized) ? "request" : undefined
 }
@@ -108,8 +110,6 @@ const refusal = new RegExp(
   ),
   "u",
 )
-
-const everyRefusal = new RegExp(refusal.source, "gu")
 
 /** True if the text refuses an approval. */
 export const withholdsApproval = (text: string): boolean => refusal.test(normalize(text).text)

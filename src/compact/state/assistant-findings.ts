@@ -110,10 +110,14 @@ const passingRemark = new RegExp(
  * alternative.
  */
 const announcing = new RegExp(`^(?:${anyOf(lists.leads)}[,.! ]{1,3}){0,2}${anyOf(lists.announcing)}(?![\\p{L}])`, "iu")
+const announcingElsewhere = new RegExp(
+  `^(?:${anyOf(lists.leads)}[,.! ]{1,3}){0,2}${anyOf(lists.announcingElsewhere)}(?![\\p{L}])`,
+  "iu",
+)
 const givesReason = new RegExp(
   `(?<![\\p{L}])${anyOf(
     "because|instead of|rather than|decided|chose|opted?|going with|settled on|(?:ll|will) use",
-    "parce que|car|plutôt que|au lieu de|weil|denn|statt|anstelle|porque|en vez de|em vez de|perché|invece di|omdat|in plaats van",
+    "parce que|plutôt que|au lieu de|weil|denn|statt|anstelle|porque|en vez de|em vez de|perché|invece di|omdat|in plaats van",
     "ponieważ|zamiast|потому что|вместо",
   )}(?![\\p{L}])`,
   "iu",
@@ -122,6 +126,7 @@ const givesReason = new RegExp(
 export const isAnnouncement = (sentence: string): boolean =>
   passingRemark.test(sentence) ||
   (announcing.test(sentence) && !givesReason.test(sentence)) ||
+  (announcingElsewhere.test(sentence) && !/[,:;]/.test(sentence) && !givesReason.test(sentence)) ||
   (upNext.test(sentence) && !hasVerb.test(sentence))
 
 /** "Now the version with a default of 25 s." */

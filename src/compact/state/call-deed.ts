@@ -451,13 +451,14 @@ const itemTool = /^(?:task|todo)_?(?:create|add|new|update|set|complete|done|fin
 
 /** Returns the steps of a plain chain with `&&` and the files that each changes; undefined if the command has any other structure. */
 function chainedSteps(command: string): readonly CommandStep[] | undefined {
-  const bare = command.replace(/"(?:\\.|[^"\\])*"|'[^']*'/g, "_")
+  if (command.length > maxCommandRead) return undefined
+  const bare = command.replace(/"(?:\\.|[^"\\]){0,600}"|'[^']{0,600}'/g, "_")
   if (!bare.includes(" && ") || /;|\|\||\n|<<|&\s*$/.test(bare)) return undefined
   const texts = command.split(" && ")
   if (texts.length !== bare.split(" && ").length || texts.length > maxChained) return undefined
   return texts.map((text) => ({ text, files: filesInCommand(text) }))
 }
-const maxChained = 20
+const [maxChained, maxCommandRead] = [20, 4_000]
 
 /** Reads a command; a program passed as an argument is shown by the line that says what it does. */
 export function commandDeed(tool: string, input: unknown, command: string): CallDeed {

@@ -35,7 +35,8 @@ export function endsInSearch(command: string): boolean {
   const chain = withoutQuoted(command)
     .split(/;|\n/)
     .findLast((one) => one.trim() !== "")
-  const [last = "", ...before] = (chain ?? "").split("&&").slice(-maxSteps).reverse()
+  const [last = "", ...before] = (chain ?? "").split("&&").reverse()
+  if (before.length >= maxSteps) return false
   const finding = last.split("|").at(-1)?.trim() ?? ""
   return /^(?:[a-z]?grep|git grep|rg|ag|diff|cmp)(?![\w-])/.test(finding) && before.every((step) => idleStep.test(step))
 }
@@ -92,7 +93,10 @@ function runOf(step: string): string {
 export function runsOf(command: string): readonly string[] {
   const chains = withoutQuoted(command).split(/;|\n/)
   const last = chains.findLast((chain) => chain.trim() !== "" && !isPrinting(chain)) ?? ""
-  return last.split("&&", maxSteps).flatMap((step) => [runOf(step), ...targetsOf(step)])
+  return last
+    .split("&&")
+    .slice(-maxSteps)
+    .flatMap((step) => [runOf(step), ...targetsOf(step)])
 }
 
 /** Programs that take several targets at once, so that success counts for each of them. */

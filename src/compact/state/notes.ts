@@ -44,7 +44,7 @@ import { type Outcome, outcomeOf } from "./outcome-of.ts"
 import { isScreen, screenText, withElement } from "./page-elements.ts"
 import { textEnds } from "./result-text.ts"
 import { endedBy, fetchedBy, goesOn, lookInto, type RunningCommands, runningDrafts } from "./running-commands.ts"
-import { ownDigest, spokenIn } from "./spoken-text.ts"
+import { isNoticeElement, ownDigest, spokenIn } from "./spoken-text.ts"
 import { checkboxesIn, isListLeft, keepTasks, openSince, recordTask } from "./task-list.ts"
 import { accepts, createUserTalk, newestRequest, objectedTo, type UserTalk, userNotes } from "./user-notes.ts"
 import {
@@ -323,7 +323,7 @@ function readNotices(
 ): void {
   for (const part of parts) {
     if (part.type !== "text" || (part.text.trim() !== "" && spoken.includes(part.text.trim()))) continue
-    noteNoticedJobs(values, part.text, at)
+    if (isNoticeElement(part.text)) noteNoticedJobs(values, part.text, at)
     for (const { id, open, failed, line } of endedBy(running, part.text)) {
       recordCall(work, open.deed, { failed, sure: true, ...present({ line }) }, open.doing)
       voided.set(id, at)

@@ -144,3 +144,24 @@ test("a number of errors among the fields of a row is content, and words under t
   for (const count of ['"88"', "88", '"none"', "[]", "null"]) expect(outcomeOf(rows(count), false).failed).toBe(false)
   expect(outcomeOf(rows('"quota exceeded"'), false).failed).toBe(true)
 })
+
+test.each([
+  "X Y\n1.0 2.0",
+  "X = 5",
+  "loss: error rate 0.02 after 3 epochs",
+  "log_level: error",
+  "eslint: error 0, warning 2",
+])("output that only looks like an error is none: %j", (output) => {
+  expect(outcomeOf(textEnds(output), true).failed).toBe(false)
+})
+
+test("the reason of a failure is no other string of the answer", () => {
+  const answer = {
+    to: "ann@host.example",
+    subject: "Meeting moved to noon",
+    status: "failed",
+    smtp: "550 5.1.1 User unknown",
+  }
+  expect(outcomeOf(textEnds(JSON.stringify(answer)), false).line).toBe("550 5.1.1 User unknown")
+  expect(outcomeOf(textEnds('{"status":"error","query":"SELECT * FROM orders"}'), false).line).toBeUndefined()
+})

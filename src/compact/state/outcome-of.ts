@@ -38,11 +38,13 @@ const errorStarts = anyOf(
   "[\\w.]{0,60}(?:Error|Exception|Warning as error)\\b|error(?:\\[\\w{1,12}\\])?[: ]|fatal[: ]|FAILED\\b|FAIL\\b",
   "panic[: ]|E {3}|ERROR\\b|failed to\\b|npm (?:ERR!|error)|\\S{1,80}\\(\\d{1,6},\\d{1,5}\\): error",
   "\\S{1,120}:\\d{1,6}:(?:\\d{1,5}:)? (?:fatal )?error\\b",
-  // A program behind its own name ("docker: Error response …"), or behind the mark that it puts before what failed ("X Pull request …").
-  "[a-z][\\w.-]{0,30}: (?:[Ee]rror|fatal|[Ff]ailed to|[Uu]nable to)\\b|(?:X|[✗✘✖❌⨯]\\ufe0f?) \\S",
+  // The program's name and its error ("docker: Error response from …"), or a mark before what failed ("X Pull request … is not mergeable").
+  "[a-z][\\w.-]{0,30}: (?:Error response from|Error: |fatal: |[Ff]ailed to [a-z]|[Uu]nable to [a-z])|[✗✘✖❌⨯]\\ufe0f? \\S",
+  "X [A-Z]\\p{L}+ .{0,300}(?<![\\p{L}])(?:not|cannot|failed|denied)(?![\\p{L}])",
 )
 const errorLine = new RegExp(
   `^(?!\\W{0,8}(?:E|e)rror:\\s{0,3}\\(?(?:none|null|n/a)?\\)?\\s{0,3}$)\\W{0,8}${errorStarts}`,
+  "u",
 )
 const shellError = new RegExp(anyOf(words.shellErrors), "im")
 /** Last lines of build tools and shells that gave up. */
@@ -55,7 +57,7 @@ const brokenOff = new RegExp(
 )
 const flagged = new RegExp(
   anyOf(
-    // A number of errors among the fields of a row is content.
+    // A number or "none" under such a key is data, not an error.
     `"${anyOf(words.errorFields)}"\\s{0,3}:\\s{0,3}(?:"(?!\\d{1,9}"|(?:none|no|null|n/a|false)")[^"]|\\{|\\[\\s{0,3}["{])`,
     `"${anyOf(words.successFields)}"\\s{0,3}:\\s{0,3}false`,
     '"(?:status|state)"\\s{0,3}:\\s{0,3}"(?:error|failed|failure)"',
@@ -301,7 +303,7 @@ function hasFailed(text: ResultText, runs: boolean, prints: boolean, counted: st
   return counted === undefined ? saysFailed(text, runs) : failedTally.test(counted) || exit.test(text.tail)
 }
 
-/** The daemon refuses one step amid the output of others. */
+/** The Docker daemon refused one step; the output of other steps may surround the line. */
 const fromDaemon = /^(?:docker: )?Error response from daemon: \S/m
 
 function saysFailed({ head, tail, length, exitedWell }: ResultText, runs: boolean): boolean {
@@ -338,16 +340,18 @@ function messageIn(answer: unknown, depth = 0): string | undefined {
 }
 const maxAnswerDepth = 4
 
-/** Returns the first sentence of an answer under whatever key: `"smtp": "550 5.1.1 … User unknown"`. */
-function sentenceIn(answer: unknown, depth = 0): string | undefined {
-  if (typeof answer === "string") return answer.length <= brief && /\p{L}\S* \S+ \S+/u.test(answer) ? answer : undefined
+/** Returns the first string of an answer that reads like a refusal, under any key: `"smtp": "550 5.1.1 … User unknown"`. */
+function refusingSentence(answer: unknown, depth = 0): string | undefined {
+  if (typeof answer === "string") return answer.length <= brief && refusingWords.test(answer) ? answer : undefined
   if (typeof answer !== "object" || answer === null || depth > 2) return undefined
   for (const value of Object.values(answer).slice(0, maxMembers)) {
-    const found = sentenceIn(value, depth + 1)
+    const found = refusingSentence(value, depth + 1)
     if (found !== undefined) return found
   }
   return undefined
 }
+const refusingWords =
+  /^[45]\d\d[ -]\S+ \S|\b(?:unknown|rejected|denied|refused|failed|invalid|expired|exceeded|unavailable|cannot|could not|not (?:found|allowed|possible|available|permitted))\b.*\s/i
 /** Keys that wrap the content of an answer, and with it the error. */
 const wrappers = ["result", "data", "response", "payload", "body"]
 const isCode = /^[\w.-]{1,60}$/
@@ -362,7 +366,7 @@ function failureLine(text: ResultText, counted: string | undefined): string | un
   const { head, tail } = text
   const answer = text.whole === undefined ? undefined : parseJson(text.whole)
   if (typeof answer === "object" || /^\s{0,20}(?:\{|\[\s{0,8}["{[\]])/.test(head))
-    return messageIn(answer) ?? sentenceIn(answer)
+    return messageIn(answer) ?? refusingSentence(answer)
   const marked = /<error>([^<>\n]{4,300})<\/error>\s*$/.exec(tail)?.[1]
   if (marked !== undefined) return marked
   const traced = /Traceback \(most recent/.test(tail)

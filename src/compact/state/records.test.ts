@@ -197,3 +197,12 @@ test("a record that is named by its call does not repeat the call's arguments", 
   expect(record?.fields.map(({ key }) => key)).toContain("result")
   expect(record?.fields.map(({ key }) => key)).not.toContain("build")
 })
+
+test.each([
+  [{ page_id: "pg-71a" }, "page pg-71a"],
+  [{ pageId: "pg-71a" }, "page pg-71a"],
+  [{ counter: "c-12" }, "counter c-12"],
+])("what was asked for by a name is named by it: %j", (input, name) => {
+  const [record] = recordsIn({ tool: "get_thing", input, text: "get_thing(…)" }, '{"views": 12, "open": true}', false)
+  expect(record?.name).toBe(name)
+})

@@ -223,7 +223,7 @@ function requestedRecord({ input }: RecordQuestion): Head | undefined {
 
 /** Arguments for a place, time or amount that narrow a search. */
 const narrowingArgument =
-  /^(?:to|from|in|at|by|via|near|since|until|before|after|start|end|origin|destination|earliest|latest|period|range|window|interval|sort|order_?by|lang|(?:max|min|limit|page|per_page|offset|count|top|size|depth|timeout|wait)(?:_?[a-z]+)?)$/i
+  /^(?:to|from|in|at|by|via|near|since|until|before|after|start|end|origin|destination|earliest|latest|period|range|window|interval|sort|order_?by|lang|(?:max|min|limit|page|per_page|offset|count|top|size|depth|timeout|wait)(?:(?:_(?!id$)[a-z]+)+|(?!Id$)[A-Z][a-z]+)?)$/
 /** `-30d`, `now-15m`: a point in time. */
 const relativeTime = /^(?:now)?[-+]\d{1,5}[a-z]{1,3}(?:@\w+)?$/i
 

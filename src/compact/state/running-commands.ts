@@ -41,10 +41,11 @@ function lastLineOf(result: ToolResultPart): string | undefined {
   const line = resultText(result)
     .tail.split("\n")
     .findLast((one) => /[\p{L}\p{N}]/u.test(one) && !ofProcess.test(one) && !/^\s*\{/.test(one) && !inTags.test(one))
-  return line === undefined ? undefined : oneLine(line, maxQuoted)
+  return line === undefined ? undefined : oneLine(line.replace(/<\/?(?:stdout|stderr|output)>/gi, ""), maxQuoted)
 }
-/** A line that is one element: `<timestamp>…</timestamp>`, `<status>running</status>`. */
-const inTags = /^\s*(?:<\/?[a-z_-]{2,20}>\s*)+$|^\s*<([a-z_-]{2,20})>[^<]*<\/\1>\s*$/i
+/** A line of the harness about the process: `<timestamp>…</timestamp>`, `<status>running</status>`, or a tag alone. */
+const inTags =
+  /^\s*(?:<\/?[a-z_-]{2,20}>\s*)+$|^\s*<(timestamp|status|state|exit_?code|(?:task|shell|bash)_?id|duration)>[^<]*<\/\1>\s*$/i
 const ofProcess =
   /^\W*(?:Chunk ID|Wall time|Process running|Original token count|Output|Command running in (?:the )?background)\b/i
 

@@ -51,17 +51,13 @@ function spokenBy(given: string): string {
   return from === 0 ? text : (spoken + text.slice(from)).trim()
 }
 
-/**
- * True for a message that is one element whose tag is an identifier, such as `<job_notification>` or `<user_action>`: nobody types that.
- * Some clients wrap what the user typed in `<user_query>` and the like.
- */
-function isNoticeElement(text: string): boolean {
-  const tag = /^\s*<([a-z][a-z\d]*(?:[_-][a-z\d]+)+)(?:\s[^<>]{0,200})?>/i.exec(text.slice(0, maxTagLength))?.[1]
-  if (tag === undefined || wrapsWords.test(tag)) return false
-  return text.trimEnd().endsWith(`</${tag}>`) && text.indexOf(`</${tag}>`) === text.lastIndexOf(`</${tag}>`)
+/** True for a message that is one element of a harness: `<job_notification>`, `<task-notification>`, `<user_action>`. */
+export function isNoticeElement(text: string): boolean {
+  const tag = noticeElement.exec(text.slice(0, maxTagLength))?.[1]
+  return tag !== undefined && text.trimEnd().endsWith(`</${tag}>`)
 }
-const wrapsWords =
-  /(?:^|[_-])(?:query|task|message|messages|request|prompt|question|feedback|answer|reply|comment|text|goal|objective|email|mail|issue|ticket|review|document|file|code|log|data)$/i
+const noticeElement =
+  /^\s*<((?:[a-z\d]+[_-])+(?:notifications?|notices?|events?|status|reminders?)|user_action)(?:\s[^<>]{0,200})?>/i
 
 const isClients = (opening: string): boolean =>
   /^<(?:system[-_]reminder|environment_|user_instructions|session_context|command-|local-command|bash-|ide_|editor_|turn_aborted|context>|additional_data|attached_files|open_and_recently|uploaded_files|system_)/i.test(

@@ -869,6 +869,29 @@ describe("a message of the harness in the user's role", () => {
   })
 })
 
+test.each(["user_input", "human-turn", "user_info", "bug_description", "my-button"])(
+  "what the user says in an element <%s> is the user's",
+  (tag) => {
+    const said = `<${tag}>Fix the login bug in src/auth.ts and then run the tests.</${tag}>`
+    expect(lines([assistant("Done."), user(said)], "request").join()).toContain("Fix the login bug")
+  },
+)
+
+test("each job of a notice has its own state, and none that it has not reached", () => {
+  const submitted = (id: number) =>
+    used(`submit_${id}_job`, { script: "run.py" }, `{"job_id": ${id}, "state": "PENDING"}`)
+  const told = (said: string) =>
+    lines(
+      [...submitted(48242), ...submitted(48241), user(`<job_status>${said}</job_status>`), assistant("I see.")],
+      "act",
+    )
+  const both = told("Job 48242: COMPLETED, Job 48241: FAILED")
+  expect(both[0]).toContain("state=COMPLETED")
+  expect(both[1]).toContain("state=FAILED")
+  expect(told("Job 48242 has not COMPLETED yet")[0]).toContain("state=PENDING")
+  expect(told("Job 48242 depends on 48239 (FAILED)")[0]).toContain("state=PENDING")
+})
+
 test("a background command is told with its last line of output, not with the tags around it", () => {
   const printed =
     "<status>running</status>\n<stdout>\nlistening on 4173\n</stdout>\n<timestamp>2026-03-11T10:13:02Z</timestamp>"
@@ -877,6 +900,8 @@ test("a background command is told with its last line of output, not with the ta
   const told = lines([...started, ...looked], "commitment").join()
   expect(told).toContain("listening on 4173")
   expect(told).not.toMatch(/timestamp|stdout/)
+  const wrapped = used("BashOutput", { bash_id: "bash_1" }, "<status>running</status>\n<stdout>ready on 4174</stdout>")
+  expect(lines([...started, ...wrapped], "commitment").join()).toContain("ready on 4174 (when last looked at)")
 })
 
 test("of a chain that broke off, the files of the steps before the one that the error names were changed", () => {
@@ -887,4 +912,15 @@ test("of a chain that broke off, the files of the steps before the one that the 
   expect(told).not.toMatch(/old-price|last/)
   expect(lines(used("bash", { command: command.replaceAll("&&", ";") }, failed), "file")).toEqual([])
   expect(lines(used("bash", { command }, "fatal: not a git repository\nExit code: 128"), "file")).toEqual([])
+})
+
+test("a long command with an unclosed quotation is read in linear time", () => {
+  const took = (length: number): number => {
+    const command = `mv a.ts b.ts && echo "${'\\\\"'.repeat(length)}`
+    const start = process.cpuUsage().user
+    lines(used("bash", { command }, "exit code 0"), "file")
+    return process.cpuUsage(undefined).user - start
+  }
+  took(1_000)
+  expect(took(40_000)).toBeLessThan(2_000_000)
 })

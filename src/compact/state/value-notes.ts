@@ -136,15 +136,22 @@ export function noteJobs({ jobs }: Values, { deed }: OpenCall, result: ToolResul
 
 /** Records the states that a harness's notice reports: `Job 48240_[0-15] (sweep.py) on cpu: 14 COMPLETED, 2 TIMEOUT`. */
 export function noteNoticedJobs({ jobs }: Values, notice: string, at: number): void {
-  for (const [, id = "", told = ""] of notice.slice(0, maxNotice).matchAll(noticedJob)) {
-    const states = [...told.matchAll(eachState)].map(([, count, state]) =>
-      count === undefined ? state : `${count} ${state}`,
-    )
-    if (states.length > 0) jobs.set(id, { state: states.slice(0, 4).join(", "), at })
+  for (const line of notice.slice(0, maxNotice).split("\n")) {
+    const named = [...line.matchAll(noticedJob)]
+    for (const [n, { 1: id = "", index, 0: whole }] of named.entries()) {
+      const told = line.slice(index + whole.length, named[n + 1]?.index ?? line.length)
+      if (notYet.test(told)) continue
+      const states = [...told.matchAll(eachState)].map(([, count, state]) =>
+        count === undefined ? state : `${count} ${state}`,
+      )
+      if (states.length > 0) jobs.set(id, { state: states.slice(0, 4).join(", "), at })
+    }
   }
 }
 const noticedJob =
-  /(?<![\w-])(?:jobs?|tasks?|builds?|runs?|pipelines?|batch)[ :#]{1,3}((?=[\w.-]{0,40}\d)[\w.-]{3,40}?)(?:_\[[^\]\n]{1,40}\])?(?![\w.-])([^\n]{3,200})/gi
+  /(?<![\w-])(?:job|task|build|run|pipeline)[ :#]{1,3}((?=[\w-]{0,40}\d)[\w-]{3,40}?)(?:_\[[^\]\n]{1,40}\])?(?![\w-])/gi
+/** Says that the state is another one's, or not reached. */
+const notYet = /\b(?:not|never|until|depends|waiting|after|unless|if)\b/i
 const eachState = new RegExp(`(?<![\\w-])(?:(\\d{1,6}) )?${jobState}(?![\\w-])`, "g")
 const maxNotice = 4_000
 

@@ -182,7 +182,7 @@ export function printedIn(output: string, most: number = mostPrinted): readonly 
   return found
 }
 
-/** A field of a description that does not say of what: `Last Transition Time:  2025-11-16T03:10:40Z`, `Saved the plan to: /tmp/a`. */
+/** A label with a single value and no owner: `Last Transition Time:  2025-11-16T03:10:40Z`. */
 const ownerlessField = /^\p{Lu}[\p{L} ]{2,40}:[ \t]{1,40}\S+$/u
 
 /** True if the sentence continues on the next line, as in prose. */

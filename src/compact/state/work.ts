@@ -229,14 +229,28 @@ function takeSimilarFailure(
   return undefined
 }
 
-/** Returns the files of the steps before the one whose file the failure names: in a chain with `&&` they succeeded. */
+/**
+ * Returns the files that were changed before a chain with `&&` broke off: those of the steps before the only one that has a file named in
+ * the error and, if the error begins with a program's name, runs that program.
+ */
 function filesBeforeFailure(deed: CallDeed, { line = "", rejected }: Outcome): readonly FileDeed[] {
   const steps = deed.type === "command" && rejected !== true ? (deed.steps ?? []) : []
-  const names = (line.match(/[\w@+-]*[./][\w@./+-]{3,}/g) ?? []).map((name) => name.slice(name.lastIndexOf("/") + 1))
-  const failing = steps.flatMap(({ text }, n) => (names.some((name) => name !== "" && text.includes(name)) ? [n] : []))
+  const names = new Set((line.match(pathInLine) ?? []).map(fileName))
+  const program = /^([a-z][\w.-]{0,30}): /.exec(line)?.[1]
+  const failing = steps.flatMap(({ text }, n) =>
+    (text.match(pathInLine) ?? []).some((path) => names.has(fileName(path))) ? [n] : [],
+  )
   const [only, ...others] = failing
-  return only === undefined || others.length > 0 ? [] : steps.slice(0, only).flatMap(({ files }) => files)
+  if (only === undefined || others.length > 0) return []
+  const isRunHere =
+    program === undefined ||
+    program === "error" ||
+    program === "fatal" ||
+    steps[only]?.text.trim().startsWith(program) === true
+  return isRunHere ? steps.slice(0, only).flatMap(({ files }) => files) : []
 }
+const pathInLine = /[\w@+-]*[./][\w@./+-]{3,}(?<![./])/g
+const fileName = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 
 /** Joins the reasons of two failures of the same thing, the newer last. */
 function joinFailures(older: Outcome, newer: Outcome | undefined): Outcome | undefined {
@@ -288,7 +302,7 @@ function resolve(work: Work, failed: string, by: string, at: number): void {
   // The failure keeps an entry of its own beside the successful run, even if both are the same command.
   work.runs.delete(failed)
   const files = new Set<string>()
-  // That another act of the same program went well has nothing to do with files that were changed meanwhile.
+  // Files changed in between explain the success of the same act, not that of another act of the program.
   const isOtherAct = run.kind === "act" && by !== failed
   for (const change of isOtherAct ? [] : work.changes.slice(-maxLookedBack).toReversed()) {
     if (change.at <= run.at || files.size >= maxFixFiles) break
