@@ -7,7 +7,6 @@ import { applyEdits, isEdit } from "../../compact/stages/edit.ts"
 import { ownMessage } from "../../compact/standing.ts"
 import { flush } from "../../compact/state/flush.ts"
 import { HoldfastError } from "../../message/errors.ts"
-import { isSpoken, isSpokenPart } from "../../message/fence.ts"
 import { type CheckOptions, checkTranscript } from "../../message/group.ts"
 import type { Format, Message, ModelRequest, Transcript } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
@@ -22,6 +21,7 @@ import { adjacencyOf } from "../../wire/codecs.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { encodeRequest } from "../../wire/encode.ts"
 import type { Trace, TraceEvent } from "../log/event.ts"
+import { userTexts } from "../rules/seek-rules.ts"
 import { type StackedRequest, stackRequest } from "../stack/stack-options.ts"
 import { type CompactOptions, checkCompactNames, checkOptions } from "./options.ts"
 import { choicesOf, meterFor, planRequest, weighCompaction } from "./plan-request.ts"
@@ -141,19 +141,19 @@ const ruleShare = 0.25
 /** The rules in a single request: those in the pins message of an earlier compaction, and those that the user stated since. */
 function rulesOf(messages: Transcript, budgetTokens: number, count: (text: string) => number): readonly PinnedRule[] {
   let pins: readonly Pin[] = messages.filter((message) => ownMessage(message) === "pins").flatMap(carriedRules)
-  for (const message of messages.filter(isSpoken))
-    for (const part of message.parts) {
-      if (part.type !== "text" || !isSpokenPart(message, part)) continue
-      const changed = readReplacements(part.text, pins)
+  const written = userTexts(messages, { before: [], lifted: new Set() })
+  for (const [n, message] of messages.entries())
+    for (const { part, text: said } of written[n] ?? []) {
+      const changed = readReplacements(said, pins)
       const gone = new Set([
-        ...readWithdrawals(part.text).flatMap((withdrawal) => withdrawnBy(withdrawal, pins)),
+        ...readWithdrawals(said).flatMap((withdrawal) => withdrawnBy(withdrawal, pins)),
         ...changed.map(({ pin }) => pin),
       ])
-      const found = rulesInText(part.text, { channel: "user" })
+      const found = rulesInText(said, { channel: "user" })
       const stated = changed.filter(({ text }) => !found.some((rule) => rule.text.includes(text)))
       pins = [
         ...pins.filter((pin) => !gone.has(pin)),
-        ...[...found, ...stated].map(({ text, start }) => pinnedAt(text, { entry: message.id, part: 0, start })),
+        ...[...found, ...stated].map(({ text, start }) => pinnedAt(text, { entry: message.id, part, start })),
       ]
     }
   const standing = pinLedger(pins).filter(({ state }) => state === "in-force")

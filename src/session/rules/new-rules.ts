@@ -1,6 +1,7 @@
 import type { InjectedDocument } from "../../compact/stack/separate.ts"
+import { lazy } from "../../language/lazy.ts"
 import { HoldfastError, type Problem } from "../../message/errors.ts"
-import { channelOf, isSpoken, isSpokenPart } from "../../message/fence.ts"
+import { channelOf, isSpoken } from "../../message/fence.ts"
 import { type Message, type Transcript, trust } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { createPerObject } from "../../message/recall.ts"
@@ -17,7 +18,15 @@ import type { LogEvent } from "../log/event.ts"
 import type { CommitResult } from "../log/journal.ts"
 import type { Live } from "../state/live.ts"
 import { isInForce, knownPins, type SessionPin, whyOf } from "./pins.ts"
-import { documentRules, type IgnoredParts, isRetelling, noIgnoredParts, seekRules } from "./seek-rules.ts"
+import {
+  documentRules,
+  type IgnoredParts,
+  isRetelling,
+  noIgnoredParts,
+  seekRules,
+  type UserText,
+  userTexts,
+} from "./seek-rules.ts"
 
 /** The input of a search for rules: new messages, the messages before them, and opening documents that were not seen before. */
 export type SearchInput = {
@@ -52,7 +61,9 @@ export function* newRules(
     bodies.push(body)
   }
   for (const body of yield* documentRules(documents)) addRule(body)
-  for (const [n, rules] of (yield* seekRules(messages, { before, lifted, ignoredParts })).entries()) {
+  const around = { before, lifted, ignoredParts }
+  const written = lazy(() => userTexts(messages, around))
+  for (const [n, rules] of (yield* seekRules(messages, around)).entries()) {
     const message = messages[n]
     const isOwn = message !== undefined && !ignoredParts.has(message.id)
     const retire = ({ id }: Pin): void => {
@@ -60,9 +71,10 @@ export function* newRules(
       if (pin !== undefined) taken.push({ type: "rule-unpinned", pin, said: first + n })
       for (const [name, known] of standing) if (known.id === id) standing.delete(name)
     }
-    if (isOwn) withdrawnIn(message, standing).forEach(retire)
+    const texts = isOwn && standing.size > 0 ? (written()[n] ?? []) : []
+    withdrawnIn(texts, standing).forEach(retire)
     // A found rule about the same subject supersedes the earlier one by itself.
-    const changed = isOwn ? yield* replacedIn(message, standing) : []
+    const changed = yield* replacedIn(texts, standing)
     const replaced = changed.filter(({ pin }) => pin === undefined || !rules.some((rule) => sameSubject(pin, rule)))
     for (const { pin } of replaced) if (pin !== undefined) retire(pin)
     for (const { at, ...rule } of rules) addRule({ ...rule, place: { entry: first + n, ...at } })
@@ -81,10 +93,9 @@ const retirable = (standing: ReadonlyMap<string, Pin>): readonly Pin[] =>
   )
 
 /** The rules that a message replaces, with their replacements, and statements that contradict a rule without replacing it. */
-function* replacedIn(message: Message, standing: ReadonlyMap<string, Pin>): Steps<readonly ReplacedRule[]> {
-  if (standing.size === 0 || !isSpoken(message)) return []
+function* replacedIn(texts: readonly UserText[], standing: ReadonlyMap<string, Pin>): Steps<readonly ReplacedRule[]> {
   const replaced: ReplacedRule[] = []
-  for (const [part, { text: said }] of spokenTexts(message)) {
+  for (const { part, text: said } of texts) {
     const add = (text: string, start: number, pin?: Pin): void => {
       const body = { type: "rule-pinned", text, channel: "user", by: "found", kind: kindOfRule(text) } as const
       // A statement that replaces no rule must not supersede one about the same subject.
@@ -98,12 +109,6 @@ function* replacedIn(message: Message, standing: ReadonlyMap<string, Pin>): Step
   return replaced
 }
 
-/** The texts in a message that are the user's own, with their part numbers. */
-const spokenTexts = (message: Message) =>
-  [...message.parts.entries()].flatMap(([at, part]) =>
-    part.type === "text" && isSpokenPart(message, part) ? [[at, part] as const] : [],
-  )
-
 type ReplacedRule = {
   /** The rule that is replaced; missing if the statement only contradicts one. */
   readonly pin?: Pin
@@ -112,9 +117,8 @@ type ReplacedRule = {
 }
 
 /** The rules that a message withdraws in words: from channels trusted at most like the user, and never operator or shared rules. */
-function withdrawnIn(message: Message, standing: ReadonlyMap<string, Pin>): readonly Pin[] {
-  if (standing.size === 0 || !isSpoken(message)) return []
-  const said = spokenTexts(message).flatMap(([, { text }]) => readWithdrawals(text))
+function withdrawnIn(texts: readonly UserText[], standing: ReadonlyMap<string, Pin>): readonly Pin[] {
+  const said = texts.flatMap(({ text }) => readWithdrawals(text))
   if (said.length === 0) return []
   const own = [...standing.values()].filter(
     ({ channel, by, scope }) => by !== "operator" && scope === "session" && trust(channel) <= trust("user"),

@@ -2,7 +2,7 @@ import { scanText } from "../../compact/gate/scan.ts"
 import { documentName, type InjectedDocument } from "../../compact/stack/separate.ts"
 import { outputsIn } from "../../compact/state/written-command.ts"
 import { anyOf } from "../../language/word-lists.ts"
-import { channelOf, ownText } from "../../message/fence.ts"
+import { channelOf, isSpokenPart, ownText } from "../../message/fence.ts"
 import {
   type CallId,
   type Channel,
@@ -178,7 +178,7 @@ const machine = new RegExp(`^[\\s\\p{Cc}]*${machineStarts}|[;{}]\\s*$`, "u")
 
 const outputStarts = anyOf(
   `${anyOf(words.outputHeads)}\\b[^\\n]{0,80}?[:\\]]`,
-  "\\[(?:file|command|bash|shell|exec|output|tool)\\b|ran `|\\$ \\S",
+  "\\[(?:file|command|bash|shell|exec|output|tool)\\b|ran `|\\$ \\S|\\[\\w{2,40} for '[^'\\n]{1,300}'\\]",
 )
 /** Matches the first line of an action's result that a harness passes on. */
 const opens = new RegExp(`^\\s*${outputStarts}`, "i")
@@ -359,21 +359,59 @@ type SearchContext = {
 /** The rules in new messages, message by message; each message is searched once. */
 export function* seekRules(messages: Transcript, around: SearchContext): Steps<readonly (readonly MessageRule[])[]> {
   const all: (readonly MessageRule[])[] = []
-  const before = around.before.slice(-maxLookBack)
-  const nearby = [...before, ...messages]
-  const callOf = createCalls(nearby)
-  const outputs = outputsIn(nearby, before.length)
-  let answers = around.before.some(({ role }) => role === "assistant")
-  for (const message of messages) {
-    const answersCommand = outputs.has(message)
+  const callOf = createCalls([...around.before.slice(-maxLookBack), ...messages])
+  const places = placesOf(messages, around.before)
+  for (const [n, message] of messages.entries()) {
+    const { answers = false, answersCommand = false } = places[n] ?? {}
     const found = known.get(message) ?? (yield* rulesIn(message, { ...around, callOf, answers, answersCommand }))
     known.set(message, found)
-    answers ||= message.role === "assistant"
     all.push(found)
     yield
   }
   return all
 }
+
+type MessagePlace = Pick<MessageContext, "answers" | "answersCommand">
+
+/** What came before each message. */
+function placesOf(messages: Transcript, before: Transcript): readonly MessagePlace[] {
+  const near = before.slice(-maxLookBack)
+  const outputs = outputsIn([...near, ...messages], near.length)
+  let answers = before.some(({ role }) => role === "assistant")
+  return messages.map((message) => {
+    const place = { answers, answersCommand: outputs.has(message) }
+    answers ||= message.role === "assistant"
+    return place
+  })
+}
+
+/** A text part of a message that the user wrote. */
+export type UserText = { readonly part: number; readonly text: string }
+
+/**
+ * Returns the texts of each message that the user wrote: no tool output, notice, document or summary in the user's role. Only these may
+ * end or contradict a rule.
+ */
+export function userTexts(
+  messages: Transcript,
+  { before, lifted, ignoredParts = noIgnoredParts }: SearchContext,
+): readonly (readonly UserText[])[] {
+  const places = placesOf(messages, before)
+  return messages.map((message, n) => {
+    const { answers = false, answersCommand = false } = places[n] ?? {}
+    if (answersCommand) return []
+    return message.parts.flatMap((part, at): readonly UserText[] => {
+      if (part.type !== "text" || at < (ignoredParts.get(message.id) ?? 0) || lifted.has(part.text)) return []
+      return isSpokenPart(message, part) && isUsersText(part.text, answers) ? [{ part: at, text: part.text }] : []
+    })
+  })
+}
+
+const isUsersText = (text: string, answers: boolean): boolean =>
+  !(answers && isOutput(text)) &&
+  documentName(text) === undefined &&
+  !isRetelling(text) &&
+  !isNotice(withoutBracketNotes(without(text, asidesIn(text))))
 
 /** Number of earlier messages searched for calls: a result follows right after its call, except for other results in between. */
 const maxLookBack = 40
