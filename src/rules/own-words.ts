@@ -145,6 +145,7 @@ const mayHavePaste = (text: string): boolean =>
   text.includes("\r") ||
   text.includes("：") ||
   text.includes("</") ||
+  isQuoted(text) ||
   opensData.test(text)
 const opensData = /^\s*[[{]/
 
@@ -182,6 +183,7 @@ function pastesIn(text: string): readonly Span[] {
     const announces =
       cut === undefined
         ? end < text.length &&
+          !own.every((line) => isQuoted(line.text)) &&
           announcesPaste(lowered(text.slice(Math.max(start, end - maxIntroduction), end)), text.length - end)
         : cut.start >= end
     if (discussed.has(n)) {
@@ -363,9 +365,10 @@ function letterIn(paragraphs: readonly Paragraph[]): number | undefined {
   return signed >= 0 && signed < paragraphs.length - 1 ? 0 : undefined
 }
 
-const isQuoted = (line: string): boolean => /^[ \t]{0,8}(?:>|&gt;)/.test(line)
+const isQuoted = (line: string): boolean =>
+  /^[\s\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]{0,8}(?:[-*•]\s{1,4})?(?:[>＞│┃▌]|&gt;)/.test(line)
 
-const lineEnd = /\r\n|[\n\r\u2028\u2029]/g
+const lineEnd = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g
 
 /** Returns the lines of a text except those inside tags. */
 function linesOf(text: string, asides: readonly Span[]): readonly Line[] {
@@ -377,7 +380,9 @@ function linesOf(text: string, asides: readonly Span[]): readonly Line[] {
     const hidden = asides[aside]
     if (hidden !== undefined && start >= hidden.start && end <= hidden.end) return
     const line = text.slice(start, end)
-    const read = line.length > maxRead ? line.slice(0, maxRead) : line
+    // Exports of chats write a direction mark before each line.
+    const bare = line.replace(/^[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/, "")
+    const read = bare.length > maxRead ? bare.slice(0, maxRead) : bare
     lines.push({ start, end, text: line, read, low: lowered(read) })
   }
   lineEnd.lastIndex = 0
@@ -394,7 +399,7 @@ function linesOf(text: string, asides: readonly Span[]): readonly Line[] {
  * code, BEGIN.
  */
 const opening =
-  /^[ \t>]*(?:(`{3,}|~{3,})|("""|'''|<<<|\[(?:quote|code|paste)\])\s*$|-{2,}[ ]?(?:BEGIN|START)\b|BEGIN:V[A-Z]+\s*$|[-=]{2,} ?8<.*$|(?:[\w$]{1,20} ){0,3}[\w$.]{1,60} ?[=:(] ?[fr]?(`|"""|''')(?:(?!\3).){0,400}$)/i
+  /^[ \t>]*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+(?=[`~]))?(?:(`{3,}|~{3,})|("""|'''|<<<|\[(?:quote|code|paste)\])\s*$|-{2,}[ ]?(?:BEGIN|START)\b|BEGIN:V[A-Z]+\s*$|[-=]{2,} ?8<.*$|(?:[\w$]{1,20} ){0,3}[\w$.]{1,60} ?[=:(] ?[fr]?(`|"""|''')(?:(?!\3).){0,400}$)/i
 
 /** True if a line opens a block. The first checks are cheap and rule out most lines, which start with a letter and have no marks. */
 const opens = (line: string): boolean =>
@@ -454,8 +459,15 @@ function subtractSpans({ start, end }: Span, holes: readonly Span[]): readonly S
 }
 
 /** Matches quotation marks around a sentence: text of a minimum length, or one that ends in punctuation. */
-const quotation =
-  /(?<=^|[\s([:,=—–-])(?:"""[^"]{4,2000}"""|"(?=\S)[^"]{8,2000}?(?<=\S)"|“[^”]{8,2000}[”“]|„[^“”]{8,2000}[“”]|«[^»]{8,2000}»|「[^」]{4,1000}」|『[^』]{4,1000}』|'(?=\S)[^'\n]{8,400}?(?<=[.!?,])')(?=$|[\s.,;:!?)\]—–-])/g
+const quotation = new RegExp(
+  `(?<=^|[\\s([:,=—–*_~/>\u200b-\u200f-])${anyOf(
+    '"""[^"]{4,2000}"""|"(?=\\S)[^"]{8,2000}?(?<=\\S)"|＂[^＂]{8,2000}＂|″[^″]{8,2000}″',
+    '“[^”]{8,2000}[”“]|”[^”]{8,2000}”|„[^“”"]{8,2000}[“”"]|«[^»]{8,2000}»|»[^«]{8,2000}«|‹[^›]{8,2000}›|›[^‹]{8,2000}‹',
+    "‘(?=\\S)[^‘\\n]{8,400}?’|‚[^‘’\\n]{8,400}[‘’]|「[^」]{4,1000}」|『[^』]{4,1000}』|``[^`]{8,2000}''|&quot;[^&]{8,2000}&quot;",
+    "'(?=\\S)[^'\\n]{8,400}?(?<=[.!?,])'",
+  )}(?=$|[\\s.,;:!?)\\]—–*_~/<\u200b-\u200f-])`,
+  "g",
+)
 
 /** Matches a message that is quoted as a whole, as some programs pass on what was typed on a command line. */
 const wholeQuoted = /^\s*(?:"(?!"")[\s\S]*"|“[\s\S]*”|'[\s\S]*')\s*$/
@@ -479,8 +491,27 @@ export function quotationsIn(text: string): readonly Span[] {
     spans.push({ start: from + found.index, end: from + found.index + found[0].length })
   return spans
 }
-const quoteMarks = /["“„«「『']/
+const quoteMarks = /["“”„«»‹›「『'‘‚＂″]|``|&quot;/
 
 /** True if at least half of a span is inside one of the others. */
 export const isWithin = ({ start, end }: Span, others: readonly Span[]): boolean =>
   others.some((other) => 2 * (Math.min(end, other.end) - Math.max(start, other.start)) >= end - start)
+
+/**
+ * True if a sentence stands in a plain line: no quoted or commented line, heading, table row, markup, code, struck text, or line between
+ * two rules of hyphens. What ends a rule has to be said plainly.
+ */
+export function isPlainLine(text: string, { start, end }: Span): boolean {
+  const from = text.lastIndexOf("\n", start - 1) + 1
+  const lineBreak = text.indexOf("\n", end)
+  const to = lineBreak < 0 ? text.length : lineBreak
+  const line = text.slice(from, to)
+  if (!plainStart.test(line) || markup.test(line)) return false
+  if ((text.slice(from, start).split("`").length - 1) % 2 === 1) return false
+  const [before = "", after = ""] = [text.slice(0, from).trimEnd(), text.slice(to).trimStart()]
+  return !(/(?:^|\n)\s*-{3,}$/.test(before.slice(-80)) && /^-{3,}/.test(after))
+}
+/** A line starts with a letter, digit, name, picture or opening mark, after a bullet or number. */
+const plainStart =
+  /^\s*(?:(?:[-*•+]|\d{1,3}[.)])\s+)?[*_]{0,3}["“„«‘'(¿¡@]?(?:#(?=\S))?[\p{L}\p{N}\p{Extended_Pictographic}]/u
+const markup = /<!--|<\/?[a-z][^<>\n]{0,200}>|~~|^\s*\|.*\|\s*$/i

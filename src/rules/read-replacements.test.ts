@@ -62,6 +62,33 @@ test("what stands between quotation marks amid two sentences of the user ends no
   expect(ended).toEqual([])
 })
 
+const others: readonly (readonly [string, (said: string) => string])[] = [
+  ["a quoted line", (said) => `> ${said}`],
+  ["a quoted line behind an invisible character", (said) => `\u200b> ${said}\nhm`],
+  ["a quoted item", (said) => `- > ${said}\nok`],
+  ["a heading", (said) => `# ${said}`],
+  ["a row of a table", (said) => `| Ann | ${said} |`],
+  ["code in a line", (said) => `\`${said}\` is on the sign.`],
+  ["a comment of HTML", (said) => `<!-- ${said} -->\nHm`],
+  ["a comment of a program", (said) => `// ${said}`],
+  ["struck text", (said) => `~~${said}~~`],
+  ["front matter", (said) => `---\n${said}\n---\nHm`],
+  ["a fence in a list", (said) => `1. \`\`\`\n   ${said}\n   \`\`\``],
+  ["single quotation marks", (said) => `‘${said}’ is on the sign.`],
+  ["marks of another language", (said) => `»${said}« steht da.`],
+  ["an element", (said) => `<q>${said}</q>`],
+  ["an export of a chat", (said) => `\u200e[03.05.26, 10:30:12] Ann: ${said}\n\u200e[03.05.26, 10:31:09] Bob: ok`],
+]
+test.each(others)("what stands as %s ends no rule", (_name, frame) => {
+  const pairs = ["second-", "twenty-eighth-", "forty-fifth-"]
+    .flatMap((set) => rowsOf<Pair>(`${set}supersede`))
+    .filter(({ then: said, gone }) => gone && !/["“”„«»‹›「」‘’\n`|<]/.test(said))
+    .filter(({ first, then: said }) => readReplacements(said, [pinOf(first)]).length > 0)
+  expect(pairs.length).toBeGreaterThan(60)
+  const ended = pairs.filter(({ first, then: said }) => readReplacements(frame(said), [pinOf(first)]).length > 0)
+  expect(ended.map(({ then: said }) => said)).toEqual([])
+})
+
 test("a message of many sentences ends a rule only where it does so plainly", () => {
   const rule = pinOf("Send the press list to Odile.")
   const story = "We had a long day. The press list can wait, Odile's desk is empty again. Everyone was tired."

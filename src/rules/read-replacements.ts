@@ -4,10 +4,10 @@ import type { Span } from "../message/message.ts"
 import { createPerObject, createRecent } from "../message/recall.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 import { changesBound, countsOther, replacesName, statedChange } from "./explicit-changes.ts"
-import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
+import { isPlainLine, isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Pin } from "./pin.ts"
 import { endsAnother, namesAnother, plain, tellsApart, topicOf } from "./rule-topic.ts"
-import { speakerScore, surelyPasted } from "./who-speaks.ts"
+import { hasRoomForTwo, isAnothers, speakerScore, surelyPasted } from "./who-speaks.ts"
 import {
   endScore,
   endsPlainly,
@@ -60,6 +60,7 @@ function readStatements(message: string): readonly Statement[] {
     text.length <= maxSentence &&
     !/[?？؟]$/.test(text) &&
     !isWithin(span, quotations) &&
+    isPlainLine(message, span) &&
     !hearsay.test(text) &&
     !supposition.test(text)
   const single = spans.flatMap((span, n): readonly (Statement & { readonly n: number })[] => {
@@ -97,8 +98,13 @@ function readStatements(message: string): readonly Statement[] {
 }
 
 /** True if all sentences of a statement are the user's own, as far as their context tells. */
-export const isOwnStatement = (message: string, { spans }: Statement): boolean =>
-  spans.every((span) => speakerScore(message, span) <= surelyPasted)
+export function isOwnStatement(message: string, { spans }: Statement): boolean {
+  const pages = ownWords(message)
+  const hasSeveralSpeakers = hasRoomForTwo(message)
+  return spans.every(
+    (span) => speakerScore(message, span) <= surelyPasted && !(hasSeveralSpeakers && isAnothers(message, span, pages)),
+  )
+}
 
 const { said } = wordLists
 /** Matches a supposition, which ends nothing. */

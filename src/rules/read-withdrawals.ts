@@ -3,7 +3,7 @@ import { sentencesIn } from "../language/sentences.ts"
 import { wordSet } from "../language/word-forms.ts"
 import { anyOf } from "../language/word-lists.ts"
 import { createRecent } from "../message/recall.ts"
-import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
+import { isPlainLine, isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Pin } from "./pin.ts"
 import { hearsay } from "./read-replacements.ts"
 import { plain, sortedValues, topicOf, topicWords, valuesOf } from "./rule-topic.ts"
@@ -88,6 +88,7 @@ export function readWithdrawals(message: string): readonly Withdrawal[] {
     .flatMap((span): readonly Withdrawal[] => {
       const text = message.slice(span.start, span.end)
       if (text.length > maxSentence || text.endsWith("?") || isWithin(span, quotations) || hearsay.test(text)) return []
+      if (!isPlainLine(message, span)) return []
       if (speakerScore(message, span) > surelyPasted) return []
       return [text, ...text.split(/(?<=[,;]) /).slice(1)].map(withdrawalIn).find((found) => found.length > 0) ?? []
     })
