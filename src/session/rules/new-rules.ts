@@ -1,4 +1,11 @@
 import type { InjectedDocument } from "../../compact/stack/separate.ts"
+import {
+  type IgnoredParts,
+  isRetelling,
+  noIgnoredParts,
+  type UserText,
+  userTexts,
+} from "../../compact/state/user-texts.ts"
 import { lazy } from "../../language/lazy.ts"
 import { HoldfastError, type Problem } from "../../message/errors.ts"
 import { channelOf, isSpoken } from "../../message/fence.ts"
@@ -18,15 +25,7 @@ import type { LogEvent } from "../log/event.ts"
 import type { CommitResult } from "../log/journal.ts"
 import type { Live } from "../state/live.ts"
 import { isInForce, knownPins, type SessionPin, whyOf } from "./pins.ts"
-import {
-  documentRules,
-  type IgnoredParts,
-  isRetelling,
-  noIgnoredParts,
-  seekRules,
-  type UserText,
-  userTexts,
-} from "./seek-rules.ts"
+import { documentRules, seekRules } from "./seek-rules.ts"
 
 /** The input of a search for rules: new messages, the messages before them, and opening documents that were not seen before. */
 export type SearchInput = {

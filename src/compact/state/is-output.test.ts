@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { isOutput } from "./seek-rules.ts"
+import { isOutput } from "./user-texts.ts"
 
 test.each([
   ["a listing with numbers", "[File: a.py (40 lines)]\n1:import os\n2:\n3:def run():\n4:    return os\n"],

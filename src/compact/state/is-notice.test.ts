@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { findRules } from "../../rules/find-rules.ts"
-import { holdsForNow, isNotice, shapesOneAnswer } from "./seek-rules.ts"
+import { holdsForNow, isNotice, shapesOneAnswer } from "./user-texts.ts"
 
 test.each([
   ["a mode that is on", "Plan mode is still active. You must not edit files."],
