@@ -9,6 +9,9 @@ import type { Span } from "../src/message/message.ts"
  * the others.
  */
 
+/** The labelled sets that no training learns from. */
+export const heldOutSets: readonly string[] = ["forty-third-", "forty-fourth-", "forty-fifth-", "forty-sixth-"]
+
 export type Labels = { readonly id: string; readonly text: string; readonly rules: readonly string[] }
 type Pasted = Labels & { readonly attack: string }
 type File = Labels & { readonly path: string; readonly kind: "instructions" | "read" }

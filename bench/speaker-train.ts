@@ -3,6 +3,7 @@ import type { Span } from "../src/message/message.ts"
 import { findRules, ruleLikeIn } from "../src/rules/find-rules.ts"
 import { speakerFeatures, speakerTable } from "../src/rules/who-speaks.ts"
 import { announced, createDice, fixtureTalk, linesOf, readMarked, shuffle } from "./rules-examples.ts"
+import { heldOutSets } from "./rules-labelled.ts"
 import { digits, encodeWeights, heaviest, type Model, weightStep } from "./rules-train.ts"
 
 /**
@@ -68,7 +69,12 @@ export const authors = (): readonly string[] => [
 
 const setFiles = (): readonly string[] =>
   readdirSync(labelled)
-    .filter((name) => /(?:talk|base|announced|pasted)\.jsonl$/.test(name) && !heldOut.test(name))
+    .filter(
+      (name) =>
+        /(?:talk|base|announced|pasted)\.jsonl$/.test(name) &&
+        !heldOut.test(name) &&
+        !heldOutSets.some((set) => name.startsWith(set)),
+    )
     .toSorted()
 
 const authorOf = (file: string): string => file.replace(/(?:talk|base|announced|pasted)\.jsonl$/, "")

@@ -9,6 +9,7 @@ import {
 } from "../src/rules/withdrawal-model.ts"
 import { hasKey, readText } from "../src/rules/withdrawal-text.ts"
 import { createDice, linesOf, shuffle } from "./rules-examples.ts"
+import { heldOutSets } from "./rules-labelled.ts"
 import { digits, encodeWeights, heaviest, type Model, weightStep } from "./rules-train.ts"
 
 /**
@@ -51,7 +52,10 @@ type Row = { readonly first: string; readonly then: string; readonly channel: st
 
 const labelledPairs = (): readonly Pair[] =>
   readdirSync(labelled)
-    .filter((name) => name.endsWith("supersede.jsonl") && !heldOut.test(name))
+    .filter(
+      (name) =>
+        name.endsWith("supersede.jsonl") && !heldOut.test(name) && !heldOutSets.some((set) => name.startsWith(set)),
+    )
     .toSorted()
     .flatMap((name) =>
       readFileSync(new URL(name, labelled), "utf8")
@@ -103,7 +107,10 @@ const rulesPerMessage = 12
 function talkPairs(): readonly Pair[] {
   const dice = createDice(4_321)
   return readdirSync(labelled)
-    .filter((name) => /(?:talk|base)\.jsonl$/.test(name) && !heldOut.test(name))
+    .filter(
+      (name) =>
+        /(?:talk|base)\.jsonl$/.test(name) && !heldOut.test(name) && !heldOutSets.some((set) => name.startsWith(set)),
+    )
     .toSorted()
     .flatMap((name) => {
       const rows = readFileSync(new URL(name, labelled), "utf8")
