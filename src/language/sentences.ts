@@ -100,7 +100,7 @@ function isCasualTyping(text: string): boolean {
   const small = text.match(smallBehindStop)?.length ?? 0
   return isSmallFirst ? small >= capitals : small > Math.max(1, capitals)
 }
-/** "2, complete please. and …" answers a question by its number. */
+/** Matches a text that begins with a small letter, possibly after the number of a choice: "2, complete please. and …". */
 const smallFirst = new RegExp(`^(?:\\d{1,2}[.,:;)]\\s)?\\W{0,4}[${smalls}]`)
 const capitalBehindStop = new RegExp(`[.!?]\\s+[${capitals}](?:[${smalls}]|\\s[${smalls}])`, "g")
 const smallBehindStop = new RegExp(`[${smalls}]{4}[.!?]\\s+[${smalls}]`, "g")

@@ -5,7 +5,7 @@ import { codesOf } from "./word-facts.ts"
 
 /**
  * Masks parts of a sentence before the model reads it: code, links, addresses, quotations, and then values: identifiers, numbers and names.
- * Which one it is says nothing about whether the sentence is a rule.
+ * Whether a sentence is a rule does not depend on which name or number stands in it.
  */
 
 const code = /`{1,3}[^`\n]{1,200}`{1,3}/g

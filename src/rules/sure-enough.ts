@@ -13,7 +13,7 @@ import { type ClassSet, classSet, sharesClass } from "./word-table.ts"
  * it a rule, a list of rules that it is an item of, a label before it, the number of other sentences.
  */
 
-/** A sentence with a higher score is a rule; why so strict is in docs/decisions/2026-11-17-masked-words.md. */
+/** A sentence with a higher score is a rule. How the values were chosen: docs/decisions/2026-11-17-masked-words.md. */
 const thresholds: Readonly<Record<Register, number>> = { talk: -0.15, page: -0.25 }
 /** Thresholds for sentences with "never" or "always", and for sentences that say that they last or apply each time. */
 const [everTalk, lastingTalk] = [-0.45, -0.95]
@@ -26,7 +26,7 @@ const maxCrowd = 16
 type MessageContext = {
   /** Leads of lists of which nearly all items are rules. */
   readonly lists: ReadonlySet<string>
-  /** Leads that many lines have. */
+  /** Leads (the words before a colon) that occur on many lines. */
   readonly labels: ReadonlySet<string>
   /** Lead of each statement. */
   readonly leads: readonly Reading[]

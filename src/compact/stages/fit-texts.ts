@@ -64,9 +64,9 @@ export function tokensBesideTexts(part: ToolCallPart, { count, partTokens }: Cou
   return none.size === 0 ? partTokens(part) : partTokens({ ...part, input: withTexts(part.input, none) })
 }
 
-/** Tokens; a shorter text of a call says what was done rather than being content. */
+/** Minimum length in tokens of a text in a call that counts as content; a shorter one describes the call. */
 const longText = 64
-/** Characters; a shorter text cannot have that many tokens. */
+/** The same in characters, checked first: a shorter text cannot have that many tokens. */
 const longLength = 64
 
 /** Returns the distinct texts in a call's input that are long enough to be shortened. Only the client's own calls are ever changed. */

@@ -61,7 +61,7 @@ function taskOf(item: unknown): readonly Task[] {
   if (!isRecord(item)) return []
   const state = stateKeys.map((key): unknown => Reflect.get(item, key)).find((value) => value !== undefined)
   const known = textKeys.map((key): unknown => Reflect.get(item, key)).find((value) => typeof value === "string")
-  // Under unknown keys, the text is a string with a blank other than the state, so not an id.
+  // If no known key has the text, the first string with a space that is not the state is taken: ids have no spaces.
   const found =
     known ?? Object.values(item).find((value) => typeof value === "string" && value !== state && /\s/.test(value))
   if (typeof found !== "string" || found.trim() === "" || state === undefined) return []
