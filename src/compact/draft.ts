@@ -49,7 +49,7 @@ type DraftPlan = {
   readonly reason: string
   readonly micro: readonly Edit[]
   /**
-   * Shortenings of unread results that do not fit whole. If there are any, no older group is shown in part: spare tokens go to these
+   * Shortenings of unread results that do not fit whole. If there are any, no older group is shown in part: unused tokens go to these
    * results.
    */
   readonly unread?: readonly Edit[]

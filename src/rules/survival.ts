@@ -10,7 +10,7 @@ import { classesIn, isUnspacedToken, tokensOf } from "./word-classes.ts"
 
 /**
  * `verbatim`: a sentence of the text is the rule, word for word; white space, quotation marks, markdown, case and Unicode width aside.
- * `changed`: a passage has most of the rule's content words, but the rule is not there verbatim. `gone`: neither.
+ * `changed`: a part of the text has most of the rule's content words, but the rule is not there verbatim. `gone`: neither.
  */
 export type SurvivalVerdict = "verbatim" | "changed" | "gone"
 
@@ -260,10 +260,10 @@ function isDoubtful(label: string): boolean {
   return doubt.test(bare) && !saysAlways(bare)
 }
 
-/** Maximum length of a sentence: no rule is longer, and a longer passage has any word by chance. */
+/** Maximum length of a sentence: no rule is longer, and a longer text has any word by chance. */
 const maxSentence = 600
 
-/** A passage is the rule changed if it has more than this share of the rule's content words, and at least so many. */
+/** A part of the text is the rule, changed, if it has more than this share of the rule's content words, and at least so many. */
 const minShare = 0.5
 const minWords = 2
 
