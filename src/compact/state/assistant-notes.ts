@@ -21,8 +21,8 @@ import {
 } from "./assistant-findings.ts"
 import lists from "./cue-words.json" with { type: "json" }
 import { announces, asksUser, courteous, sentencesOf } from "./cues.ts"
+import { regrets } from "./failure-reason.ts"
 import type { NoteDraft } from "./note-draft.ts"
-import { regrets } from "./outcome-of.ts"
 import { agrees, asksFurther, leansOn } from "./user-notes.ts"
 
 /**

@@ -7,11 +7,13 @@ import { oneLine } from "../summary/summary.ts"
 import type { CallDeed } from "./call-deed.ts"
 import { changesForCertain, looksOnly } from "./changing-commands.ts"
 import { endsInPrinting, isPrinting } from "./command-runs.ts"
+import { regrets } from "./failure-reason.ts"
 import type { FileDeed } from "./file-change.ts"
-import { isValue, maxQuoted, type Outcome, outcomeOf, parseJson, printedByCommand, regrets } from "./outcome-of.ts"
+import { isValue, maxQuoted, type Outcome, outcomeOf, printedByCommand } from "./outcome-of.ts"
 import words from "./outcome-words.json" with { type: "json" }
 import { screenText } from "./page-elements.ts"
-import { type ResultText, resultText, textEnds } from "./result-text.ts"
+import { reportsIn } from "./reports.ts"
+import { parseJson, printedRecords, type ResultText, resultText, textEnds } from "./result-text.ts"
 
 /** Reads how a call ended; for a change only what it created matters, because the rest was in the call. */
 export const callOutcome = createPerObject((result: ToolResultPart, deed: CallDeed): Outcome => {
@@ -30,7 +32,10 @@ export const callOutcome = createPerObject((result: ToolResultPart, deed: CallDe
   // That a deleted file no longer exists is the intended outcome.
   const isGone = found.failed && deed.type === "command" && confirmsRemoval(found.line ?? "", deed.files)
   const outcome: Outcome = isGone || isEmptySearch(deed, text) ? { failed: false, sure: true } : found
-  if (deed.type === "command" && !outcome.failed) return withCommit(deed, withoutShownFile(deed, outcome), text)
+  if (deed.type === "command") {
+    const ended = outcome.failed ? outcome : withPrintedRecords(deed, withoutShownFile(deed, outcome), text)
+    return withReports(deed, outcome.failed ? ended : withCommit(deed, ended, text), text)
+  }
   const isDone =
     deed.type === "call" &&
     !outcome.failed &&
@@ -41,6 +46,36 @@ export const callOutcome = createPerObject((result: ToolResultPart, deed: CallDe
   const { says, did } = deed.changes === "maybe" && listsRows.test(told.head.slice(0, 400)) ? {} : outcome
   return { failed: false, ...present({ sure, says, did, line }), ...(isDone ? { isDone } : {}) }
 })
+
+/** Returns what a changing command created, if it printed its answer as JSON: the names and states in it. */
+function withPrintedRecords(deed: CallDeed, outcome: Outcome, { head, tail, whole }: ResultText): Outcome {
+  const isTold = outcome.value !== undefined || (outcome.line !== undefined && !/^[[{]/.test(outcome.line))
+  if (deed.type !== "command" || deed.changes !== "yes" || isTold) return outcome
+  const { line: _, begins: __, ...ended } = outcome
+  const values = printedRecords(whole ?? `${head}\n${tail}`).flatMap((record) => {
+    const made = madeBy(textEnds(record), { tool: deed.command, input: deed.command })
+    return made?.split(", ").some((part) => namesOrState.test(part)) === true ? made : []
+  })
+  return values.length === 0 ? outcome : { ...ended, sure: true, value: oneLine(values.join(", "), maxQuoted) }
+}
+
+const namesOrState = /^\w{0,24}(?:id|Id|number|ref|url|status|state)=/
+
+/** Adds to the outcome of a changing command what its other steps report with an exact value, also those before the one that failed. */
+function withReports(deed: CallDeed, outcome: Outcome, text: ResultText): Outcome {
+  if (deed.type !== "command" || deed.changes !== "yes" || outcome.rejected === true) return outcome
+  const main = outcome.line ?? outcome.value
+  const told = `${deed.command} ${main ?? ""}`
+  const isNews = (report: string): boolean =>
+    main === undefined
+      ? !told.includes(report)
+      : (report.match(exactValue) ?? []).some((value) => !told.includes(value)) && !loggedCommit.test(report)
+  const also = reportsIn(text).filter(isNews)
+  return also.length === 0 ? outcome : { ...outcome, also }
+}
+const exactValue = /\w[\w.:@%+/-]*[\d/_-][\w.:/@%+-]*\w/g
+/** A commit is told by its hash already. */
+const loggedCommit = /^\[[^\]]{1,80} [\da-f]{7,40}\] /
 
 const listsRows = /"(?:rows|items|results?|entries|records|hits|events|data|list)"\s{0,3}:\s{0,3}\[\s{0,8}\{/
 
@@ -240,7 +275,7 @@ const maxMadeMembers = 64
  */
 function madeBy(
   { whole }: ResultText,
-  { tool, input: given }: Extract<CallDeed, { type: "call" }>,
+  { tool, input: given }: Pick<Extract<CallDeed, { type: "call" }>, "tool" | "input">,
   isSeen: (value: string) => boolean = () => false,
 ): string | undefined {
   const parsed = whole === undefined ? undefined : parseJson(whole)

@@ -61,7 +61,7 @@ const changingForms: readonly RegExp[] = [
   /^crontab (?!-l\b)/,
   /^[\w./-]{1,80}-(?:strip|objcopy) /,
   /^(?:mailx?|mutt|sendmail|msmtp|swaks) .{0,200}\S@/,
-  /^gh api .{0,300}(?:-X|--method)[ =]?(?:POST|PUT|PATCH|DELETE)/i,
+  /^(?:gh|glab) api .{0,300}(?:-X|--method)[ =]?(?:POST|PUT|PATCH|DELETE)/i,
   /^(?:psql|mysql|sqlite3|wp db query) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE(?! (?:\w+ )?TEMP)|DROP|ALTER|TRUNCATE)\b/i,
   /^create-\w/,
   /^ansible .{0,200}\s-m (?:ansible\.builtin\.)?(?:systemd|service|copy|template|apt|yum|dnf|package|file|user|group|lineinfile|cron|reboot|mount|pip|get_url)(?![\w.])/,
@@ -109,12 +109,21 @@ const leftRunning = /\bnohup [^\n]{1,300}[^&]&(?!&)/
 export const changesForCertain = (command: string): boolean =>
   leftRunning.test(command) || steps(command).some(stepChanges)
 
-/** True if the verb after an unknown program's name changes something: `rangectl submit --slot web`. */
+/**
+ * True if the verb after an unknown program's name, or after the thing that it works on, changes something: `rangectl submit --slot web`,
+ * `ladder backfill submit`, `ci-tool update-credential main`.
+ */
 export const changesByVerb = (command: string): boolean =>
   steps(command).some((step) => {
-    const [path = "", ...words] = step.split(/\s+/, 8)
-    return /^[\w./-]{2,60}$/.test(path) && !knownTools.test(path) && anyVerbs.has(wordsBehind(words)[0] ?? "")
+    const [path = "", ...words] = step.replace(runner, "").split(/\s+/, 8)
+    if (!/^[\w./-]{2,60}$/.test(path) || knownTools.test(path)) return false
+    const [first = "", second = ""] = wordsBehind(words)
+    return isChange(first) || (/^[a-z][a-z-]{1,20}s?$/.test(first) && anyVerbs.has(second))
   })
+const isChange = (word: string): boolean =>
+  anyVerbs.has(word) || anyVerbs.has(/^([a-z]{3,12})-[a-z]/.exec(word)?.[1] ?? "")
+/** Runs the program named behind it. */
+const runner = /^(?:(?:uv|poetry|pdm|pipenv|hatch) run|(?:pnpm|yarn|npm) exec(?: --)?|bundle exec) (?=[a-z])/
 const anyVerbs: ReadonlySet<string> = new Set(table.anyVerbs.split(" "))
 /** Programs whose first argument is not a verb but what they work on. */
 const knownTools = new RegExp(`(?:^|/)${anyOf(table.ownTools)}$`)

@@ -66,7 +66,10 @@ const maxGiven = 80
 function wordsOf(step: string): readonly string[] {
   const bare = step
     .trim()
-    .replace(/^\s{0,4}(?:(?:[A-Z_][A-Z0-9_]{0,40}=\S{0,80}|sudo|time|npx|bunx|uv|poetry|timeout \d{1,6})\s{1,4})+/, "")
+    .replace(
+      /^\s{0,4}(?:(?:[A-Z_][A-Z0-9_]{0,40}=\S{0,80}|sudo|time|npx|bunx|(?:uv|poetry|pdm|pipenv|hatch)(?: run)?|timeout \d{1,6})\s{1,4})+/,
+      "",
+    )
   return bare.trim().split(/\s+/, 12)
 }
 
@@ -84,8 +87,8 @@ function runOf(step: string): string {
     else if (!/^[-<>]|^\d+$|^2>/.test(word)) named.push(word)
   }
   const verb = named[1] === "run" || named[1] === "exec" ? 3 : 2
-  // A push names the remote before the branch.
-  const more = named[1] === "push" ? 2 : 1
+  // A push names the remote before the branch, and a rollout its own verb before what it is about.
+  const more = named[1] === "push" || named[1] === "rollout" ? 2 : 1
   return [...named.slice(0, verb), ...scope, ...named.slice(verb, verb + more)].join(" ")
 }
 

@@ -13,6 +13,10 @@ export type NoteDraft = Note & {
   readonly quoted?: string
   /** True if `quoted` is a list of keys and values rather than prose that could instruct the reader. */
   readonly values?: boolean
+  /** Words of the user as the client reports them in a tool's result: shown between quotation marks, as a report. */
+  readonly reported?: string
+  /** Further lines of the output, each quoted only if it is admitted, behind our own words that introduce them. */
+  readonly also?: { readonly lead: string; readonly lines: readonly string[] }
   /** Our own text after the quotation. */
   readonly after?: string
   /** Our own text if there is no quotation. */
@@ -20,15 +24,31 @@ export type NoteDraft = Note & {
 }
 
 /** Returns the note of a draft, without a quotation that is not admitted; undefined if its own text is not admitted. */
-function finish({ quoted, values = false, after = "", otherwise = "", ...note }: NoteDraft): Note | undefined {
+function finish({
+  quoted,
+  reported,
+  values = false,
+  also,
+  after = "",
+  otherwise = "",
+  ...note
+}: NoteDraft): Note | undefined {
   if (!admits(note.text, note.channel === "tool" ? "assistant" : note.channel)) return undefined
   const sources = distinct(note.sources)
+  if (reported !== undefined && reported !== "" && hasNoSteering(reported, "tool"))
+    return {
+      ...note,
+      sources,
+      ...endedBy(note, ` (as reported: “${reported.replace(/[“”]/g, '"')}”)${after}`),
+      channel: "tool",
+    }
   const parts = quoted === undefined ? [] : values ? [quoted] : quotable(quoted)
   const told = parts.find((part) => part !== undefined && part !== "" && admits(part, "tool"))
-  if (told === undefined) {
-    return { ...note, sources, ...endedBy(note, `${otherwise}${after}`) }
-  }
-  return { ...note, sources, ...endedBy(note, `: ${told}${after}`), channel: "tool" }
+  const others = (also?.lines ?? []).filter((line) => partBeforeInstruction(line) === line && admits(line, "tool"))
+  if (told === undefined && others.length === 0) return { ...note, sources, ...endedBy(note, `${otherwise}${after}`) }
+  const [first, lead] = told === undefined ? ["", ": "] : [`: ${told}`, also?.lead ?? ""]
+  const rest = others.length === 0 ? "" : `${lead}${others.join("; ")}`
+  return { ...note, sources, ...endedBy(note, `${first}${rest}${after}`), channel: "tool" }
 }
 
 /** Extra worth of the newest line. */
@@ -89,7 +109,7 @@ const admitsOfData = (text: string, channel: Channel): boolean =>
 const pieces = /(?<=[:.;!?。！？：；])\s+|(?<=[。！？：；])|\s[—–-]\s/u
 
 const nounUses = anyOf(
-  "\\p{L}+[_.]\\w|\\p{L}+ (?:timeout|timed out|refused|denied)\\b",
+  "\\p{L}+[_.]\\w|\\p{L}+ (?:timeout|timed out|refused|denied|conflicts?)\\b|request to \\w+",
   `${anyOf(lists.systemCalls)} (?:to )?(?:host|address|socket|port|server)\\b`,
   `${anyOf(lists.usedOf)} of`,
   "(?:call|write|access|return|change|update|push) to|(?:type|name) ['\"`]",

@@ -3,9 +3,20 @@ import { anyOf } from "../../language/word-lists.ts"
 import { present } from "../../message/present.ts"
 import { oneLine } from "../summary/summary.ts"
 import { valueText } from "./call-text.ts"
+import {
+  blockedHead,
+  brief,
+  errorLine,
+  failureReason,
+  maxMembers,
+  reasonWithin,
+  saysDone,
+  shellError,
+} from "./failure-reason.ts"
 import { placeholder } from "./file-change.ts"
 import words from "./outcome-words.json" with { type: "json" }
-import { exit, exitWell, type ResultText, textEnds } from "./result-text.ts"
+import { accomplished } from "./reports.ts"
+import { exit, exitWell, firstLine, lastLine, parseJson, type ResultText, textEnds } from "./result-text.ts"
 
 /**
  * How a call ended, as far as its result tells. `line` is the line of the output that says so; `value` holds the short values that a
@@ -24,6 +35,8 @@ export type Outcome = {
   readonly isDone?: true
   readonly line?: string
   readonly value?: string
+  /** Lines that report what the steps of a command did, beside `line` or `value`, or before the command failed. */
+  readonly also?: readonly string[]
   /** The beginning of a longer output that has neither `line` nor `value`. */
   readonly begins?: string
 }
@@ -31,22 +44,6 @@ export type Outcome = {
 /** Maximum length of a quoted line of a tool's output. */
 export const maxQuoted = 160
 
-/** Maximum length of an output that is read as a message about the call rather than as content. */
-const brief = 600
-
-const errorStarts = anyOf(
-  "[\\w.]{0,60}(?:Error|Exception|Warning as error)\\b|error(?:\\[\\w{1,12}\\])?[: ]|fatal[: ]|FAILED\\b|FAIL\\b",
-  "panic[: ]|E {3}|ERROR\\b|failed to\\b|npm (?:ERR!|error)|\\S{1,80}\\(\\d{1,6},\\d{1,5}\\): error",
-  "\\S{1,120}:\\d{1,6}:(?:\\d{1,5}:)? (?:fatal )?error\\b",
-  // The program's name and its error ("docker: Error response from …"), or a mark before what failed ("X Pull request … is not mergeable").
-  "[a-z][\\w.-]{0,30}: (?:Error response from|Error: |fatal: |[Ff]ailed to [a-z]|[Uu]nable to [a-z])|[✗✘✖❌⨯]\\ufe0f? \\S",
-  "X [A-Z]\\p{L}+ .{0,300}(?<![\\p{L}])(?:not|cannot|failed|denied)(?![\\p{L}])",
-)
-const errorLine = new RegExp(
-  `^(?!\\W{0,8}(?:E|e)rror:\\s{0,3}\\(?(?:none|null|n/a)?\\)?\\s{0,3}$)\\W{0,8}${errorStarts}`,
-  "u",
-)
-const shellError = new RegExp(anyOf(words.shellErrors), "im")
 /** Last lines of build tools and shells that gave up. */
 const brokenOff = new RegExp(
   anyOf(
@@ -72,17 +69,6 @@ const refused = new RegExp(
   `^\\W{0,3}(?:(?:the |your )?${anyOf(words.asked)}?\\s?(?:has |was |is |were |had )?${anyOf(words.notDone)}\\b|${anyOf(words.refusals)})`,
   "i",
 )
-const blockedHead = new RegExp(
-  anyOf(
-    `\\b(?:is|are|was|were|has been) ${anyOf(words.blocked)}\\b`,
-    "\\b(?:doesn['’]t|does not) want to proceed\\b",
-    "\\b(?:did not|didn['’]t|does not|doesn['’]t) (?:allow|approve|permit) (?:the |this |that )?(?:tool|call|action|command|edit|operation)\\b",
-    "\\[operation cancell?ed\\]",
-  ),
-  "i",
-)
-/** Words of a beginning that says that something was done. */
-const saysDone = new RegExp(`\\b${anyOf(words.done)}\\b|成功|已完成|完了|완료`, "i")
 const tally =
   /(?<![\w:.])\d{1,6} (?:tests? )?(?:passed|passing|failed|failing|failures?|errors?|warnings?)(?![\w/-]|\.\w| occurred)|\b(?:Tests?|Ran|Test Suites)[: ]+\d|^OK\b|BUILD (?:SUCCESS|FAILED)|\b0 errors\b|test result:/
 const failedTally =
@@ -92,23 +78,6 @@ const failedTally =
 const cannotPrint =
   /^[a-z][\w.-]{0,20}: (?:\S{1,80}: )?.{0,120}(?:No such file|cannot|Permission denied|Is a directory|not found|unrecognized|invalid|unknown revision|not a git)/im
 
-const reports = anyOf(
-  "\\[[\\w./ ()-]{1,80} [\\da-f]{7,40}\\] \\S|[\\da-f]{7,40}\\.{2,3}[\\da-f]{7,40}\\s{1,8}\\S{1,80}\\s{1,40}-> ",
-  "\\* \\[new (?:branch|tag)\\]|Switched to (?:a new )?branch|Already (?:on|up[ -]to[ -]date)",
-  "Everything up-to-date|Merge made by|Fast-forward|HEAD is now at ",
-  "Successfully (?:installed|built|tagged|merged|rebased|uninstalled)|added \\d{1,6} packages?",
-  "removed \\d{1,6} packages?|up to date, audited|[✓✔] \\S|(?:UPDATE|DELETE|COPY|INSERT 0) \\d{1,9}$",
-  "(?:CREATE|ALTER|DROP|TRUNCATE) (?:TABLE|INDEX|VIEW|MATERIALIZED VIEW|SEQUENCE|TYPE|FUNCTION|SCHEMA|DATABASE|EXTENSION|ROLE|TRIGGER)$",
-  "Query OK, \\d|Setting up \\S|created \\S{1,120}$|deployment\\S{0,120} (?:created|configured|unchanged)",
-  "Login Succeeded",
-  "https?://\\S{1,200}/(?:pull|pulls|merge_requests|issues|releases|runs|commit)/[^\\s/]{1,80}$",
-  '(?:Apply|Destroy) complete! |Rollback was a success|Release "\\S{1,60}" has been \\p{L}+|deployment "\\S{1,60}" successfully rolled out',
-  "[a-z][\\w.-]{1,60}/[\\w.-]{1,80} (?:patched|scaled|restarted|annotated|labell?ed|cordoned|uncordoned|drained|evicted|replaced|rolled back)\\b",
-  "Submitted batch job \\d|Your job \\d{1,12} |Job <\\d{1,12}> is submitted",
-)
-/** Lines that common tools print on success: a commit, push, merge, branch or installation. */
-const accomplished = new RegExp(`^\\s{0,4}${reports}`, "u")
-
 const ranStatement = /^\s{0,4}[A-Z]{4,10}(?: [A-Z]{4,12}){0,2}(?: \d{1,9}){0,2}$/
 
 /** Creating a table is left out: it may be temporary and gone with the session. */
@@ -117,25 +86,13 @@ const changedData = /^\s*(?:(?:UPDATE|DELETE|INSERT|MERGE)(?: 0)? [1-9]\d*|(?:AL
 const changesStay = (told: string, { tail }: ResultText): boolean =>
   changedData.test(told) && !/^\s*ROLLBACK\s*$/m.test(tail)
 
-function lastLine(text: string, wanted: RegExp): string | undefined {
-  return text.split("\n").findLast((line) => wanted.test(line.slice(0, 400)))
-}
-
-/** True for a line such as `ERROR`, or a heading that ends in a colon, which needs the line after it. */
-const isBareHead = (line: string): boolean =>
-  /^\W*(?:error|fatal|failed|failure|exception)\W*$/i.test(line) || (line.length <= 60 && /[:：]$/.test(line))
-
-function firstLine(text: string, wanted: RegExp, unless?: RegExp): string | undefined {
-  const lines = text.split("\n")
-  const at = lines.findIndex((line) => wanted.test(line.slice(0, 400)) && unless?.test(line.slice(0, 400)) !== true)
-  const found = lines[at]
-  if (found === undefined || !isBareHead(found.trim())) return found
-  const next = lines.slice(at + 1, at + 4).find((line) => line.trim() !== "")
-  return `${found.trim()} ${next ?? ""}`.trim()
-}
-
 const quoted = (line: string | undefined): { readonly line?: string } =>
   line === undefined || !/[\p{L}\p{N}]/u.test(line) ? {} : { line: oneLine(withoutCall(line), maxQuoted) }
+
+/** Maximum length of the reason of a failure, which may be several parts of an output. */
+const maxReason = 200
+const because = (reason: string | undefined): { readonly line?: string } =>
+  reason === undefined || !/[\p{L}\p{N}]/u.test(reason) ? {} : { line: reasonWithin(withoutCall(reason), maxReason) }
 
 /** Removes the call that some harnesses repeat before the error. */
 const withoutCall = (line: string): string => line.replace(repeatedCall, "")
@@ -153,7 +110,7 @@ export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, print
   if (rejection !== undefined) return { failed: true, rejected: true, ...quoted(rejection) }
   const failed = flag ?? hasFailed(text, runs, prints, counted)
   if (failed)
-    return tellsWhy(text, runs) ? { failed, ...quoted(failureLine(text, failedCount(text, counted))) } : { failed }
+    return tellsWhy(text, runs) ? { failed, ...because(failureReason(text, failedCount(text, counted))) } : { failed }
   const says = saysDone.test(text.head.slice(0, 300)) && !doubts.test(text.head.slice(0, 300))
   const change = runs && !prints ? changeIn(text) : undefined
   const did = !prints && (saysChanged(text) || change !== undefined)
@@ -251,7 +208,6 @@ function successIn({ tail }: ResultText): string | undefined {
 }
 const resultMark = /^[^[\]\n]{0,90}\[[*+]\]\s+\S/
 const goodMark = /^[^[\]\n]{0,90}\[\+\]\s+\S/
-const badMark = /^[^[\]\n]{0,90}\[-\]\s+\S/
 const changedTo = /\b(?:saved|created|deleted|removed|added|written|uploaded|changed from|set to)\b/i
 
 /** An answer with one field for the old value and one for the new. */
@@ -303,8 +259,8 @@ function hasFailed(text: ResultText, runs: boolean, prints: boolean, counted: st
   return counted === undefined ? saysFailed(text, runs) : failedTally.test(counted) || exit.test(text.tail)
 }
 
-/** The Docker daemon refused one step; the output of other steps may surround the line. */
-const fromDaemon = /^(?:docker: )?Error response from daemon: \S/m
+/** The Docker daemon or a merge stopped one step; the output of other steps may surround the line. */
+const stoppedInside = /^(?:(?:docker: )?Error response from daemon: \S|CONFLICT \(.{3,200}\bconflict\b)/m
 
 function saysFailed({ head, tail, length, exitedWell }: ResultText, runs: boolean): boolean {
   if (exitedWell === true) return false
@@ -312,129 +268,13 @@ function saysFailed({ head, tail, length, exitedWell }: ResultText, runs: boolea
   if (exitWell.test(tail.slice(-400)) || exitWell.test(head.slice(0, 200))) return false
   if (/^Traceback \(most recent/m.test(tail)) return true
   if (flagged.test(head.slice(0, 300))) return true
-  if (runs && (fromDaemon.test(head) || fromDaemon.test(tail))) return true
+  if (runs && (stoppedInside.test(head) || stoppedInside.test(tail))) return true
   if (length <= brief && (refused.test(head.slice(0, 200)) || blockedHead.test(head.slice(0, 300)))) return true
   if (runs && brokenOff.test(tail.slice(-300))) return true
   return length <= brief && runs && (firstLine(head, shellError, warning) ?? firstLine(head, errorLine)) !== undefined
 }
 /** A warning did not stop the program. */
 const warning = /^\W{0,8}warn(?:ing)?\b/i
-
-const messageKeys: readonly string[] = words.messageKeys
-const codeKeys = ["type", "code", "error_code", "errorCode"]
-
-/** Returns the error message of a JSON answer: one line under a key meant for it. */
-function messageIn(answer: unknown, depth = 0): string | undefined {
-  if (typeof answer === "string") return answer.length <= brief ? firstLine(answer, /\S/) : undefined
-  if (typeof answer !== "object" || answer === null || depth > maxAnswerDepth) return undefined
-  if (Array.isArray(answer)) return messageIn(answer[0], depth + 1)
-  const fieldOf = (key: string): unknown => Reflect.get(answer, key)
-  const told = messageKeys.map(fieldOf).filter(isSaid)
-  const [first, second] = told.map((one) => messageIn(one, depth + 1))
-  const code = codeKeys.map(fieldOf).find((one) => typeof one === "string" && isErrorName.test(one))
-  if (first === undefined && typeof code === "string") return code
-  if (first === undefined) return depth > 0 ? undefined : messageIn(wrappers.map(fieldOf).find(isSaid), depth + 1)
-  // A code is returned with the sentence beside it.
-  if (isCode.test(first)) return second === undefined ? first : `${first}: ${second}`
-  return typeof code === "string" && !first.includes(code) ? `${code}: ${first}` : first
-}
-const maxAnswerDepth = 4
-
-/** Returns the first string of an answer that reads like a refusal, under any key: `"smtp": "550 5.1.1 … User unknown"`. */
-function refusingSentence(answer: unknown, depth = 0): string | undefined {
-  if (typeof answer === "string") return answer.length <= brief && refusingWords.test(answer) ? answer : undefined
-  if (typeof answer !== "object" || answer === null || depth > 2) return undefined
-  for (const value of Object.values(answer).slice(0, maxMembers)) {
-    const found = refusingSentence(value, depth + 1)
-    if (found !== undefined) return found
-  }
-  return undefined
-}
-const refusingWords =
-  /^[45]\d\d[ -]\S+ \S|\b(?:unknown|rejected|denied|refused|failed|invalid|expired|exceeded|unavailable|cannot|could not|not (?:found|allowed|possible|available|permitted))\b.*\s/i
-/** Keys that wrap the content of an answer, and with it the error. */
-const wrappers = ["result", "data", "response", "payload", "body"]
-const isCode = /^[\w.-]{1,60}$/
-/** An error name such as `LIMIT_EXCEEDED` or `SlotTaken`, which does not occur in prose. */
-const isErrorName = /^(?:[A-Z][A-Z\d]*(?:_[A-Z\d]+)+|[A-Z][a-z\d]+(?:[A-Z][a-z\d]+)+)$/
-
-const isSaid = (value: unknown): boolean =>
-  (typeof value === "string" && value !== "") || (typeof value === "object" && value !== null)
-
-/** Returns the line that names the error: a traceback ends with it, a compiler's output begins with it. */
-function failureLine(text: ResultText, counted: string | undefined): string | undefined {
-  const { head, tail } = text
-  const answer = text.whole === undefined ? undefined : parseJson(text.whole)
-  if (typeof answer === "object" || /^\s{0,20}(?:\{|\[\s{0,8}["{[\]])/.test(head))
-    return messageIn(answer) ?? refusingSentence(answer)
-  const marked = /<error>([^<>\n]{4,300})<\/error>\s*$/.exec(tail)?.[1]
-  if (marked !== undefined) return marked
-  const traced = /Traceback \(most recent/.test(tail)
-    ? lastLine(tail, /^[\w.]{1,80}(?:Error|Exception|Exit|Interrupt)\b/)
-    : undefined
-  return (
-    traced ??
-    refusalIn(head) ??
-    firstLine(head, fromServer) ??
-    firstLine(head, pushRejected)?.trim() ??
-    firstLine(tail, errorLine) ??
-    firstLine(head, errorLine) ??
-    firstLine(head, shellError) ??
-    lastLine(tail, badMark)?.trim() ??
-    counted ??
-    exitLine(head, tail) ??
-    firstLine(head, /\S/)
-  )
-}
-
-/** A server's reason for refusing a push, as a sentence. */
-const fromServer =
-  /^remote: (?!(?:Enumerating|Counting|Compressing|Resolving|Total|Processing|To |Create|Visit|View|Please|See|Use)\b)(?:\S+ ){4}\S/
-
-/** The reason why one branch was rejected; the line after it only says that some were. */
-const pushRejected = /^ ?! \[[\w ]{0,20}rejected\] \S/
-
-/** Returns the line with the exit code, followed by a more telling line if it says nothing else. */
-function exitLine(head: string, tail: string): string | undefined {
-  const line = lastLine(tail, exit)
-  if (line === undefined || !/^\W*(?:process |command )?exit\D{0,24}\d{1,3}\W*$/i.test(line)) return line
-  const others = head.split("\n").filter((one) => /\p{L}{3}/u.test(one) && !exit.test(one) && !streamLabel.test(one))
-  const telling =
-    others.find((one) => /\b(?:fail\w*|errors?|denied|refused|missing|not|cannot)\b|[✗✘×]/i.test(one)) ?? others[0]
-  return telling === undefined ? line : `${line.trim()}: ${telling.trim()}`
-}
-
-/** A line that only names what follows: `stderr:`, `stdout: (empty)`. */
-const streamLabel = /^\W*(?:std ?(?:out|err)|(?:standard )?output|error output)\W*(?:empty|none)?\W*$/i
-
-/** Returns the sentence that refuses or regrets; a heading may stand before it. */
-const refusalIn = (head: string): string | undefined => {
-  if (!blockedHead.test(head.slice(0, 300)) && !regrets(head)) return undefined
-  const sentences = head.slice(0, brief).split(/(?<=[.;!])\s+(?=\S)|(?<=。)|\n/)
-  const said = sentences.find((one) => blockedHead.test(one) || apologizes.test(one) || staysAsItWas.test(one))
-  // "No action taken" gives no reason: the error before it does.
-  const why = nothingDone.test(said ?? "") ? sentences.find((one) => errorLine.test(one) && one !== said) : undefined
-  return (why ?? said)?.replace(/;$/, "")
-}
-const nothingDone = /^(?:no|nothing|nichts|rien|nada|niente)(?![\p{L}]).{0,80}$/iu
-
-/** True if a service politely declines. */
-export const regrets = (head: string): boolean =>
-  !/^\s{0,20}[[{<]/.test(head) &&
-  (apologizes.test(head.slice(0, 400)) || (staysAsItWas.test(head.slice(0, 400)) && !saysDone.test(head.slice(0, 200))))
-/** Says that everything stays as it was, in an answer that does not say that anything was done. */
-const staysAsItWas = new RegExp(`(?<![\\p{L}])${anyOf(words.keeps)}`, "iu")
-const apologizes = new RegExp(
-  anyOf(
-    `(?<![\\p{L}])${anyOf(words.regrets)}(?![\\p{L}])`,
-    words.regretsIdeographic,
-    `(?<![\\p{L}])(?:nothing|no [\\p{L} ]{2,24}) (?:has been|was|were|is) ${anyOf(words.notMade)}(?![\\p{L}])`,
-    `(?<![\\p{L}])${anyOf(words.cannotElsewhere)}`,
-    "ничего не|не удалось",
-    words.cannotIdeographic,
-  ),
-  "iu",
-)
 
 /** Returns the output of a short run, if it is a value rather than a text. */
 function shortOutput({ whole }: ResultText): string | undefined {
@@ -468,18 +308,6 @@ function valueIn({ whole }: ResultText): string | undefined {
   const text = valueText(kept, maxValuesLength)
   return typeof kept === "object" ? text.slice(1, -1) : text
 }
-
-export function parseJson(text: string): unknown {
-  if (!/^\s{0,20}[[{"\d]/.test(text)) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Not JSON: the caller reads the text as it is.
-    return undefined
-  }
-}
-
-const maxMembers = 16
 
 /** Returns a JSON value without its prose: strings that are no short values are left out. */
 function valuesOnly(value: unknown, depth: number): unknown {

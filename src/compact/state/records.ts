@@ -117,6 +117,10 @@ function readTop(tree: Tree, under: string, question: RecordQuestion, found: Fac
   else push(found, question.text, withoutArguments(fieldsOf(tree, ""), question))
 }
 
+/** Keys of the one member that holds the whole answer, and the number of scalars that may describe it. */
+const wholeKey = /^(?:result|data|response|payload|body|output)$/i
+const maxBeside = 8
+
 /** Removes the fields that repeat an argument of the call: a record without a name of its own is named by the whole call. */
 function withoutArguments(fields: readonly Field[], { input }: RecordQuestion): readonly Field[] {
   const given = new Set(scalarsIn(input).map(([, value]) => value))
@@ -133,12 +137,12 @@ function onlyList({ entries }: RecordTree, question: RecordQuestion): readonly [
 function isWrap({ entries }: RecordTree, member: Tree, question: RecordQuestion): boolean {
   const beside = entries.filter(([key, value]) => value !== member && !envelope.test(key) && !aboutList.test(key))
   if (beside.length === 0) return true
+  if (!beside.every(([key, value]) => value.type === "scalar" && !namingKey.test(key))) return false
+  const isWhole = entries.some(([key, value]) => value === member && wholeKey.test(key))
+  // Who served the answer, from where and in which form is told beside one member that holds all of it.
+  if (isWhole && member.type === "record" && beside.length <= maxBeside) return true
   const rows = member.type === "list" ? member.items : []
-  return (
-    beside.every(([key, value]) => value.type === "scalar" && !namingKey.test(key)) &&
-    rows.length > 0 &&
-    rows.every((row) => row.type === "record" && headOf(row, "", question) !== undefined)
-  )
+  return rows.length > 0 && rows.every((row) => row.type === "record" && headOf(row, "", question) !== undefined)
 }
 
 function push(found: FactRecord[], name: string, fields: readonly Field[]): void {

@@ -152,3 +152,48 @@ function withoutPrompt(output: string): string {
   const found = prompt.exec(end)
   return found === null ? output : output.slice(0, output.length - end.length + found.index)
 }
+
+/** Returns the last line that matches. */
+export function lastLine(text: string, wanted: RegExp): string | undefined {
+  return text.split("\n").findLast((line) => wanted.test(line.slice(0, 400)))
+}
+
+/** True for a line such as `ERROR`, or a heading that ends in a colon, which needs the line after it. */
+const isBareHead = (line: string): boolean =>
+  /^\W*(?:error|fatal|failed|failure|exception)\W*$/i.test(line) || (line.length <= 60 && /[:：]$/.test(line))
+
+/** Returns the first line that matches; one that only announces its message is returned with the next. */
+export function firstLine(text: string, wanted: RegExp, unless?: RegExp): string | undefined {
+  const lines = text.split("\n")
+  const at = lines.findIndex((line) => wanted.test(line.slice(0, 400)) && unless?.test(line.slice(0, 400)) !== true)
+  const found = lines[at]
+  if (found === undefined || !isBareHead(found.trim())) return found
+  const next = lines.slice(at + 1, at + 4).find((line) => line.trim() !== "")
+  return `${found.trim()} ${next ?? ""}`.trim()
+}
+
+export function parseJson(text: string): unknown {
+  if (!/^\s{0,20}[[{"\d]/.test(text)) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not JSON: the caller reads the text as it is.
+    return undefined
+  }
+}
+
+/** Returns the JSON objects among the lines of an output, each on one line or indented over several. */
+export function printedRecords(output: string): readonly string[] {
+  if (!/^\{/m.test(output)) return []
+  const records: string[] = []
+  let open: string[] | undefined
+  for (const line of output.split("\n")) {
+    if (open !== undefined) open.push(line)
+    else if (line.startsWith("{")) open = [line]
+    if (open === undefined || !/^(?:\{.*)?\}\s*$/.test(line)) continue
+    records.push(open.join("\n"))
+    open = undefined
+  }
+  return records.slice(0, maxRecords)
+}
+const maxRecords = 3

@@ -311,7 +311,7 @@ describe("a command that the user did not let run", () => {
       "The user doesn't want to proceed with this tool use. The user said: 20 ms stays.",
     )
     expect(lines([...rejected, ...edit("wait = 21;", "The file has been updated.")], "error")).toEqual([
-      "changing `/srv/a.cpp` (+1 −1: wait = 50;) failed: rejected by the user: 20 ms stays.",
+      "changing `/srv/a.cpp` (+1 −1: wait = 50;) failed: rejected by the user (as reported: “20 ms stays.”)",
     ])
   })
 })

@@ -10,10 +10,10 @@ import type { CallDeed } from "./call-deed.ts"
 import type { FileDeed } from "./file-change.ts"
 import type { FileState } from "./file-states.ts"
 import { distinct, type NoteDraft } from "./note-draft.ts"
-import { parseJson, printedByCommand } from "./outcome-of.ts"
+import { printedByCommand } from "./outcome-of.ts"
 import { isScreen } from "./page-elements.ts"
 import { type FactRecord, joinRecords, recordsIn, recordText } from "./records.ts"
-import { resultText, withoutEnvelope } from "./result-text.ts"
+import { parseJson, resultText, withoutEnvelope } from "./result-text.ts"
 import {
   addValues,
   eachWritten,
@@ -106,9 +106,11 @@ export function latestStates({ records, jobs }: Values): ReadonlyMap<string, Kno
 
 /** A row of a job queue's table: the number of a job, possibly of one part of it, and its state; and a row with a state alone. */
 const jobState = anyOf(lists.jobStates).replace("?:", "")
+/** A number anywhere in a row, or a name such as `bf-7f31a0` at its beginning. */
+const jobName = "(\\d{4,12}|(?<=^[ \\t]{0,8})[a-z]{1,12}-(?=[\\w-]{0,30}\\d)[\\w-]{4,30}?)"
 const jobRow = new RegExp(
-  `(?<![\\w.-])(\\d{4,12})((?:_\\[?[\\d,%-]+\\]?)?)[ \\t|]+(?:[^\\s|]+[ \\t|]+){0,3}?${jobState}(?![\\w-])`,
-  "g",
+  `(?<![\\w.-])${jobName}((?:_\\[?[\\d,%-]+\\]?)?)[ \\t|]+(?:[^\\s|]+[ \\t|]+){0,3}?${jobState}(?![\\w-])`,
+  "gm",
 )
 const anyState = new RegExp(jobState)
 const stateRow = new RegExp(`^[ \\t]{0,20}(?:(\\d{1,6})[ \\t]+)?${jobState}(?![\\w-])`, "gm")

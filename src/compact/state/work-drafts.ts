@@ -64,6 +64,14 @@ function withState(run: Run, states: States): Run {
     return known === undefined ? run : { ...run, outcome: { ...outcome, line: `${outcome.line} (${known.state})` } }
   }
   const told = outcome.value.split(", ")
+  const stateOf = (pair: string): string | undefined => states.get(pair.slice(pair.indexOf("=") + 1))?.state
+  // Of several things that were created, each has its own state.
+  if (told.filter((pair) => stateOf(pair) !== undefined).length > 1) {
+    const own = told
+      .filter((pair) => !stateKey.test(pair))
+      .map((pair) => `${pair}${stateOf(pair) === undefined ? "" : ` (${stateOf(pair)})`}`)
+    return { ...run, outcome: { ...outcome, value: own.join(", ") } }
+  }
   const later = told
     .flatMap((pair) => states.get(pair.slice(pair.indexOf("=") + 1)) ?? [])
     .findLast((known) => known.at > at)
@@ -194,7 +202,8 @@ function runDraft(run: Run): readonly NoteDraft[] {
     const doubt = outcome.sure === true || outcome.begins !== undefined ? "" : ": result unknown"
     const otherwise = purpose === undefined ? doubt : `${purposeSign}${purpose}${doubt}`
     const after = run.earlier === undefined ? "" : `; before that: ${run.earlier.join(", ")}`
-    return [{ ...base, worth, ...present({ quoted }), values, otherwise, after }]
+    const also = outcome.also === undefined ? undefined : { lead: "; ", lines: outcome.also }
+    return [{ ...base, worth, ...present({ quoted, also }), values, otherwise, after }]
   }
   const isSearch = kind === "lookup" || endsInSearch.test(text)
   if (isSearch && !calls && foundNothing.test(quoted ?? "")) return []
@@ -207,7 +216,8 @@ function runDraft(run: Run): readonly NoteDraft[] {
     ...base,
     kind: "error" as const,
     text: `${text} failed${again}${others}${why}`,
-    ...present({ quoted }),
+    ...(outcome.rejected === true ? present({ reported: outcome.line }) : present({ quoted })),
+    ...present({ also: outcome.also === undefined ? undefined : { lead: doneBefore, lines: outcome.also } }),
   }
   if (fixed === undefined) {
     const isUnsure = kind === "act" && calls && leftUnsure.test(quoted ?? "")
@@ -222,6 +232,9 @@ function runDraft(run: Run): readonly NoteDraft[] {
   }
   return [{ ...error, at: fixed.at, state: "done", worth: worths.fixed * scale, after: `; ${fixText(run, fixed)}` }]
 }
+
+/** Introduces what the steps before a failure did. */
+export const doneBefore = "; done before that: "
 
 /** Separates a command from the purpose that the agent stated. */
 export const purposeSign = " — "
