@@ -101,3 +101,44 @@ test("no output makes the search for a reason slow", () => {
   ].join("\n")
   expect(failureReason(textEnds(hostile.repeat(8)), undefined)).toBeDefined()
 })
+
+describe("what stands around the reason", () => {
+  test("a line that announces an error as data does not hide it", () => {
+    const reason = reasonOf(
+      "MCP error: tool returned isError=true",
+      "{",
+      '  "error": {',
+      '    "code": "WINDOW_CLOSED",',
+      '    "message": "the exchange window ended on 16 September"',
+      "  }",
+      "}",
+    )
+    expect(reason).toBe("WINDOW_CLOSED: the exchange window ended on 16 September")
+  })
+
+  test("advice is left out rather than the error", () => {
+    const error = `ERROR Multiple heads are present for 'head'; please specify a target revision, ${"one of the branches, ".repeat(12)}`
+    const short = reasonWithin(`${error}; table berths stays locked`, 120)
+    expect(short).toContain("Multiple heads are present")
+    expect(short).toMatch(/table berths stays locked$/)
+  })
+
+  test("why a push was refused comes before the hint on what to do", () => {
+    const output = [
+      "To host:x.git",
+      " ! [rejected]        fix/zone -> fix/zone (non-fast-forward)",
+      "error: failed to push some refs",
+      "hint: Updates were rejected because the tip is behind",
+    ]
+    expect(reasonOf(...output)).toContain("non-fast-forward")
+  })
+
+  test("the finding of a linter is told before their number", () => {
+    expect(
+      failureReason(
+        textEnds("F401 [*] `os` imported but unused\n  --> app/x.py:3:8\nFound 3 errors."),
+        "Found 3 errors.",
+      ),
+    ).toContain("F401")
+  })
+})

@@ -43,14 +43,19 @@ export const blockedHead = new RegExp(
 export function failureReason(text: ResultText, counted: string | undefined): string | undefined {
   const { head, tail, whole = head } = text
   const isRecord = /^\s{0,20}(?:\{|\[\s{0,8}["{[\]])/.test(head)
-  const answer = parseJson(whole) ?? (isRecord ? parseJson(printedRecords(whole)[0] ?? "") : undefined)
-  if (typeof answer === "object" || isRecord) return messageIn(answer) ?? refusingSentence(answer)
+  const answer =
+    parseJson(whole) ?? (isRecord || announced.test(head) ? parseJson(printedRecords(whole)[0] ?? "") : undefined)
+  const told = typeof answer === "object" || isRecord ? (messageIn(answer) ?? refusingSentence(answer)) : undefined
+  if (told !== undefined || isRecord) return told
   const line = failureLine(text, counted)
   const test = failedTest(tail) ?? failedTest(head)
   if (test !== undefined)
     return counted === undefined || !/(?<!\d)(?:[2-9]|\d\d+) /.test(counted) ? test : `${test}; ${counted.trim()}`
   return line === undefined ? undefined : withCause(line, text)
 }
+
+/** One line that announces an error as data: "MCP error: tool returned isError=true". */
+const announced = /^[^\n{}]{1,160}\n\s{0,8}\{/
 
 function failureLine({ head, tail }: ResultText, counted: string | undefined): string | undefined {
   const marked = /<error>([^<>\n]{4,300})<\/error>\s*$/.exec(tail)?.[1]
@@ -60,19 +65,23 @@ function failureLine({ head, tail }: ResultText, counted: string | undefined): s
     : undefined
   return (
     traced ??
-    refusalIn(head) ??
     firstLine(head, fromServer) ??
     firstLine(head, pushRejected)?.trim() ??
+    refusalIn(head) ??
     firstLine(tail, errorLine, resultOnly) ??
     firstLine(head, errorLine, resultOnly) ??
     firstLine(head, shellError) ??
     lastLine(tail, badMark)?.trim() ??
+    firstLine(head, findingLine) ??
     counted ??
     firstLine(tail, errorLine) ??
     exitLine(head, tail) ??
     firstLine(head, /\S/)
   )
 }
+
+/** The finding of a linter or compiler at a place: "src/a.py:3:8: F401 …", "F401 [*] `os` imported but unused". */
+const findingLine = /^\s{0,8}(?:[\w./-]{1,120}\.\w{1,5}:\d{1,6}:\d{1,5}:? \S|[A-Z]{1,5}\d{3,5}:? (?:\[\*\] )?\S)/
 
 /** Lines that only say that a build or a step failed. */
 const resultOnly =
@@ -137,19 +146,22 @@ export function reasonWithin(reason: string, length: number): string {
   const room = length - Math.min(first.length, Math.floor(length / 3)) - gap.length
   let end = ""
   for (const part of parts.slice(1).reverse()) {
+    if (advice.test(part)) continue
     if (end.length + part.length + 1 > room) break
     end = end === "" ? part : `${part} ${end}`
   }
   return end === "" ? oneLine(line, length) : `${oneLine(first, length - end.length - gap.length)}${gap}${end}`
 }
 const gap = " … "
+/** Parts that advise the reader rather than say what is wrong. */
+const advice = /^(?:please|hint|try|use|run|see|did you mean|for (?:more|help|details))\b/i
 
 /** A server's reason for refusing a push, as a sentence. */
 const fromServer =
   /^remote: (?!(?:Enumerating|Counting|Compressing|Resolving|Total|Processing|To |Create|Visit|View|Please|See|Use)\b)(?:\S+ ){4}\S/
 
 /** The reason why one branch was rejected; the line after it only says that some were. */
-const pushRejected = /^ ?! \[[\w ]{0,20}rejected\] \S/
+const pushRejected = /^ ?! \[[\w ]{0,20}rejected\]\s{1,40}\S/
 
 /** Returns the line with the exit code, followed by a more telling line if it says nothing else. */
 function exitLine(head: string, tail: string): string | undefined {

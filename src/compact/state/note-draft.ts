@@ -106,10 +106,11 @@ const admitsOfData = (text: string, channel: Channel): boolean =>
   channel === "tool" ? admitsOfTool(text) : hasNoSteering(text, channel) && claimIn(text) === undefined
 
 /** Boundaries between parts of a line that can be read alone: after a label, a sentence, or a dash. */
-const pieces = /(?<=[:.;!?。！？：；])\s+|(?<=[。！？：；])|\s[—–-]\s/u
+const pieces = /(?<=[:.;!?。！？：；])\s+|(?<=[。！？：；])|\s[—–…-]\s/u
 
 const nounUses = anyOf(
   "\\p{L}+[_.]\\w|\\p{L}+ (?:timeout|timed out|refused|denied|conflicts?)\\b|request to \\w+",
+  "(?:get|head|post|put|patch|delete) ['\"]https?:",
   `${anyOf(lists.systemCalls)} (?:to )?(?:host|address|socket|port|server)\\b`,
   `${anyOf(lists.usedOf)} of`,
   "(?:call|write|access|return|change|update|push) to|(?:type|name) ['\"`]",

@@ -12,7 +12,7 @@ const reports = anyOf(
   "removed \\d{1,6} packages?|up to date, audited|[✓✔] \\S|(?:UPDATE|DELETE|COPY|INSERT 0) \\d{1,9}$",
   "(?:CREATE|ALTER|DROP|TRUNCATE) (?:TABLE|INDEX|VIEW|MATERIALIZED VIEW|SEQUENCE|TYPE|FUNCTION|SCHEMA|DATABASE|EXTENSION|ROLE|TRIGGER)$",
   "Query OK, \\d|Setting up \\S|created \\S{1,120}$|deployment\\S{0,120} (?:created|configured|unchanged)",
-  "Login Succeeded",
+  "Login Succeeded|(?:INFO {1,4}\\[[\\w.]+\\] )?Running (?:upgrade|downgrade) \\S* ?-> \\S",
   "https?://\\S{1,200}/(?:pull|pulls|merge_requests|issues|releases|runs|commit)/[^\\s/]{1,80}$",
   '(?:Apply|Destroy) complete! |Rollback was a success|Release "\\S{1,60}" has been \\p{L}+|deployment "\\S{1,60}" successfully rolled out',
   "[a-z][\\w.-]{1,60}/[\\w.-]{1,80} (?:patched|scaled|restarted|annotated|labell?ed|cordoned|uncordoned|drained|evicted|replaced|rolled back)\\b",
@@ -24,7 +24,7 @@ export const accomplished = new RegExp(`^\\s{0,4}${reports}`, "u")
 /** Lines that say so in words: "Applied 20251103/add index", "updated credential ci (folder x)", "job.batch/seed created". */
 const inWords = new RegExp(
   anyOf(
-    `^(?:\\[[\\w .-]{1,30}\\]:? |[-=>*+] )?(?:\\p{L}+ly )?${anyOf(words.reportVerbs)}:? (?=\\S*[\\p{L}\\p{N}]{2})`,
+    `^(?:\\[[\\w .-]{1,30}\\]:? |[-=>*+] )?(?:\\p{L}+ly )?${anyOf(words.reportVerbs)}:? (?=[^\\s.:!]+(?:\\s|$))`,
     `^\\S{3,120}(?: \\S{1,60}){0,4} (?:(?:has been|was|is) )?(?:successfully )?${anyOf(words.reportVerbs)}[.!]?$`,
   ),
   "iu",

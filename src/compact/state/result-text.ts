@@ -168,7 +168,7 @@ export function firstLine(text: string, wanted: RegExp, unless?: RegExp): string
   const at = lines.findIndex((line) => wanted.test(line.slice(0, 400)) && unless?.test(line.slice(0, 400)) !== true)
   const found = lines[at]
   if (found === undefined || !isBareHead(found.trim())) return found
-  const next = lines.slice(at + 1, at + 4).find((line) => line.trim() !== "")
+  const next = lines.slice(at + 1, at + 4).find((line) => line.trim() !== "" && !line.startsWith("["))
   return `${found.trim()} ${next ?? ""}`.trim()
 }
 
