@@ -165,5 +165,6 @@ function partBeforeInstruction(line: string): string | undefined {
     end = line.indexOf(piece, end) + piece.length
   }
   const told = line.slice(0, end).trim()
-  return told.length >= minQuoted || told === line.trim() ? told : undefined
+  if (told === line.trim()) return told
+  return told.length >= minQuoted ? told.replace(/[;:,]+$/, "") : undefined
 }

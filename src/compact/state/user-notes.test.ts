@@ -271,3 +271,50 @@ test("what a pasted mail asks for from here on is not told as the user's", () =>
     "Voici ce que j'ai reçu :\n\nBonjour,\nM. Delorme a quitté la société. Merci de m'adresser désormais tous les documents.\nCordialement,\nInès Chabert\n\nMets le contact à jour dans le CRM."
   expect(bindingSentences(mail)).toEqual([])
 })
+
+describe("what a later message drops by naming it", () => {
+  const statesAfter = (first: string, ...later: readonly string[]): readonly (string | undefined)[] => {
+    const said = ["Paint the boat.", first, ...later].map((text, n) => ({
+      text,
+      at: 3 * n,
+      source: `m${n}`,
+      isServed: true,
+    }))
+    return userNotes(said, standing).map(({ state }) => state)
+  }
+
+  test.each([
+    [
+      "Add a step that fails when CHANGELOG.md is not touched.",
+      "Stop, forget the changelog check, the worker is down. Make a hotfix for it.",
+    ],
+    [
+      "Kannst du mir noch ein Panel für die Jobzustände bauen?",
+      "Das Panel vergiss, das gibt es schon. Aber prüf bitte die Energie je Monat.",
+    ],
+    [
+      "Ajoute un export des réservations.",
+      "Merci. Laisse tomber l'export, Gaël le fait. Et corrige la durée du créneau.",
+    ],
+    ["Send me one of the repeaters.", "Yes to the first. The repeater no, forget it, we have one. Then move the date."],
+  ])("%s", (request, dropping) => {
+    expect(statesAfter(request, dropping, "Now the mast.")[1]).toBe("withdrawn")
+  })
+
+  test("of a message with more in it, what became of the rest is left open", () => {
+    const both =
+      "Upgrade the translation library, there is a warning. Add an export of the bookings. Then run the tests."
+    expect(
+      statesAfter(both, "Drop the export, somebody else does it. And fix the slot length.", "Now the mast.")[1],
+    ).toBe("said")
+  })
+
+  test("nothing else is dropped, whoever is named beside it", () => {
+    const [, other] = statesAfter(
+      "Repair what Marco's merge broke.",
+      "Forget the export, Marco does it. And fix the slots.",
+      "Now the mast.",
+    )
+    expect(other).not.toBe("withdrawn")
+  })
+})

@@ -171,8 +171,60 @@ function statesOf(
     withdrawing = own.words.withdraws ? own : asks ? undefined : withdrawing
     refused.push(own.words.refused)
   }
-  return withOpenList(withoutNamedAgain(states, read), kinds, read, standing)
+  return withOpenList(withoutDropped(withoutNamedAgain(states, read), read), kinds, read, standing)
 }
+
+/**
+ * Changes the state of a request that a later message drops by naming it ("forget the changelog check"): a short one is withdrawn, and of a
+ * longer one it is left open what became of the rest.
+ */
+function withoutDropped(states: readonly LineState[], read: readonly ReadStatement[]): readonly LineState[] {
+  const changed = [...states]
+  for (const [n, { said }] of read.entries()) {
+    for (const clause of droppingIn(said.text)) {
+      const named = thingsIn(clause)
+      const shared = read.slice(Math.max(0, n - droppedWithin), n).map((earlier) => ({
+        earlier,
+        count: [...thingsIn(earlier.said.text)].filter((thing) => named.has(thing)).length,
+      }))
+      const most = Math.max(1, ...shared.map(({ count }) => count))
+      const dropped = shared.findLast(({ count }) => count === most)?.earlier
+      const at = dropped === undefined ? -1 : read.indexOf(dropped)
+      if (dropped === undefined || (changed[at] !== "done" && changed[at] !== "open")) continue
+      if (isSinglePoint(dropped)) changed[at] = "withdrawn"
+      else if (changed[at] === "done") changed[at] = "said"
+    }
+  }
+  return changed
+}
+const droppedWithin = 8
+
+/** Returns the clauses of a message that drop something by name: "forget the export", "the repeater no, forget it". */
+const droppingIn = createRecent((text): readonly string[] => {
+  if (text.length > maxConversational || !drops.test(text)) return []
+  return ownWords(text)
+    .flatMap(({ start, end }) => sentencesOf(text.slice(start, end)))
+    .flatMap((sentence) => {
+      const clauses = sentence.slice(0, longestBinding).split(/[,;:]\s/)
+      const at = clauses.findIndex((clause) => drops.test(clause))
+      const own = clauses[at]
+      return own === undefined
+        ? []
+        : [thingsIn(own.replace(drops, "")).size > 0 ? own.replace(drops, "") : (clauses[at - 1] ?? "")]
+    })
+}, 256)
+const drops = new RegExp(
+  `(?<![\\p{L}])(?:${anyOf(lists.withdraws)}|(?:forget|drop|skip|scrap|cancel) the)(?![\\p{L}])`,
+  "iu",
+)
+/** Returns the stems of the longer words of a text, which name what it is about. */
+const thingsIn = createRecent(
+  (text): ReadonlySet<string> =>
+    new Set((text.slice(0, maxConversational).match(longWord) ?? []).map((word) => stemOf(word).replace(/e?s$/, ""))),
+  256,
+)
+const longWord =
+  /(?<![\p{L}])(?!(?:that|this|with|have|please|leave|forget|cancel|drop|skip|also|first|then|again|from|your)(?!\p{L}))\p{L}{4,40}/giu
 
 /** True if the user said not to do it within the next few messages: "Cancel it please." and later "don't cancel". */
 function isRefused({ said }: ReadStatement, verbs: readonly string[]): boolean {

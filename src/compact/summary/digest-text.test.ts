@@ -203,7 +203,7 @@ test("a line that is as its title says has no label, and is read back as that", 
     summary: { schema: "handoff", sections: [{ name: "errors_and_fixes", lines }] },
   }
   const text = renderDigest(digest)
-  expect(text).toContain("## What failed\n- `make`: no rule\n- [Done] `npm test`")
+  expect(text).toContain("## What failed\n- `make`: no rule\n- [Solved] `npm test`")
   expect(parseDigest(text)?.summary.sections[0]?.lines).toEqual(lines)
 })
 

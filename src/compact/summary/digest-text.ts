@@ -125,9 +125,10 @@ const titles: ReadonlySet<string> = new Set(
     .flatMap(({ title, short }) => [`## ${title}`, `## ${short}`]),
 )
 
-const labels = Object.values(stateLabels)
-  .map((label) => label.replace(/[[\]]/g, "\\$&"))
-  .join("|")
+/** The label of a failure that was overcome, among lines that tell of failures. */
+const solvedLabel = "[Solved]"
+
+const labels = [...Object.values(stateLabels), solvedLabel].map((label) => label.replace(/[[\]]/g, "\\$&")).join("|")
 
 /** Beginning of an item of the user's words; other lines continue the item before. */
 const itemStart: RegExp = new RegExp(`^(?:${saidSign}|- (?:${labels}) )`)
@@ -137,8 +138,9 @@ const labelOrEscape: RegExp = new RegExp(`^\\\\*(?:${labels})`)
 
 /** Parses a line. Its channel is lost, so it becomes memory, which instructs nobody; the user's words stay the user's. */
 function readLine(line: string, worth: number, isUsers: boolean): SummaryLine {
-  const state = lineStates.find((one) => line.startsWith(lineStart(one)))
-  const text = line.slice(lineStart(state).length)
+  const isSolved = line.startsWith(`- ${solvedLabel} `)
+  const state = isSolved ? "done" : lineStates.find((one) => line.startsWith(lineStart(one)))
+  const text = line.slice(isSolved ? `- ${solvedLabel} `.length : lineStart(state).length)
   const unescaped = text.startsWith("\\") && labelOrEscape.test(text) ? text.slice(1) : text
   return { text: unescaped, sources: [], ...present({ state }), channel: isUsers ? "user" : "memory", worth }
 }
@@ -169,8 +171,11 @@ const usualStates: ReadonlyMap<string, LineState | undefined> = new Map(
 )
 
 /** Formats a line of a section that is not in the user's words. */
-export const toldLine = (section: string, { text, state }: Pick<SummaryLine, "text" | "state">): string =>
-  lineText(state === usualStates.get(section) ? { text } : { text, ...present({ state }) })
+export function toldLine(section: string, { text, state }: Pick<SummaryLine, "text" | "state">): string {
+  const usual = usualStates.get(section)
+  if (usual === "failed" && state === "done") return `- ${solvedLabel} ${lineText({ text }).slice("- ".length)}`
+  return lineText(state === usual ? { text } : { text, ...present({ state }) })
+}
 
 /** Formats a section. Each item of the user's words has a state, which marks its beginning. */
 function sectionText({ name, lines }: SummarySection, schema: SchemaName, brief: boolean): string {
