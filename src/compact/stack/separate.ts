@@ -326,6 +326,7 @@ const ruledLine = /^(?:\[.{1,400}\]|[-=*]{3,80} .{1,400} [-=*]{3,80})$/
  */
 export function documentName(text: string): string | undefined {
   const start = skipBlank(text, 0)
+  if (sentInside(text) !== undefined) return undefined
   if (text[start] === "<") return taggedName(text, start)
   if (text[start] === "#") {
     const heading = headingOfFile.exec(text.slice(start, start + 1000))
@@ -335,19 +336,37 @@ export function documentName(text: string): string | undefined {
   return "[-=*".includes(text.charAt(start)) ? ruledName(text.slice(start).trimEnd()) : undefined
 }
 
+/** Returns what the user wrote while the agent was at work, which a client hands over inside a reminder of its own. */
+export function sentInside(text: string): string | undefined {
+  if (!text.includes("following message:")) return undefined
+  return sentMessage.exec(text)?.[2]
+}
+const sentMessage =
+  /^\s{0,8}<(system[-_]reminder)>\s{0,8}The user sent the following message:\s{0,8}(\S[\s\S]*?)(?:\n\s{0,8}\n(?:Please address|IMPORTANT: After completing)[^\n]{0,200})?\s{0,8}<\/\1>\s*$/
+
 function taggedName(text: string, start: number): string | undefined {
+  const document = leadingDocument(text, start)
+  return document?.end === text.length ? document.name : undefined
+}
+
+/** Returns the name of the documents with which a text begins, as blocks between a harness's tags, and where the words after them begin. */
+export function leadingDocument(
+  text: string,
+  start = skipBlank(text, 0),
+): { readonly name: string; readonly end: number } | undefined {
   let first: string | undefined
-  for (let at = start; at < text.length; ) {
+  let at = start
+  while (at < text.length) {
     const tag = openingTag.exec(text.slice(at, at + maxTagLength))
     const name = tag?.[1]
-    if (tag === null || name === undefined || !isSetting(name)) return undefined
+    if (tag === null || name === undefined || !isSetting(name)) break
     const closing = `</${name}>`
     const end = text.indexOf(closing, at + tag[0].length)
-    if (end < 0) return undefined
+    if (end < 0) break
     first ??= name
     at = skipBlank(text, end + closing.length)
   }
-  return first
+  return first === undefined ? undefined : { name: first, end: at }
 }
 
 function ruledName(text: string): string | undefined {

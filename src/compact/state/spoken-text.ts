@@ -3,6 +3,7 @@ import { channelOf } from "../../message/fence.ts"
 import type { Message } from "../../message/message.ts"
 import { createPerObject } from "../../message/recall.ts"
 import { asidesIn, withoutBracketNotes } from "../../rules/own-words.ts"
+import { sentInside } from "../stack/separate.ts"
 import { maxTagLength } from "./written-command.ts"
 
 /** Finds the user's own words in a message, without what the client put into it or around it. */
@@ -19,6 +20,7 @@ const noticeStarts = anyOf(
   "this session is being continued from|base directory for this skill",
   "this is the [\\w ]{2,20}(?:cli|code)\\. we are setting up the context|\\[image:?\\s",
   "contents of (?:the )?(?:file|directory)|called the \\w+ tool|result of calling",
+  "i ran the following shell command:\\s{1,4}```",
 )
 /** Messages that the client writes in the user's role: notices, and captions of what a command included. */
 const notices = new RegExp(`^\\s*${noticeStarts}`, "i")
@@ -31,6 +33,10 @@ const caption = /^\s*<command-message>[^<]{0,400}<\/command-message>\s*(?!<comma
 
 /** Returns the user's words in a text: a called command with its arguments, and nothing that the client added. */
 function spokenBy(given: string): string {
+  const sent = sentInside(given)
+  if (sent !== undefined) return sent
+  const behind = afterLocalOutput(given)
+  if (behind !== undefined) return spokenBy(behind)
   const own = given.includes("End of Context from: ") ? given.replace(contextFile, "").trim() : given
   const text = withoutBracketNotes(own.replace(caption, ""))
   if (text.startsWith(ownDigest) || notices.test(text)) return ""
@@ -51,6 +57,15 @@ function spokenBy(given: string): string {
   return from === 0 ? text : (spoken + text.slice(from)).trim()
 }
 
+/** Returns what follows the output of commands that the client ran itself, with which a text begins. */
+function afterLocalOutput(text: string): string | undefined {
+  if (!/^\s{0,8}<(?:local-command|command|bash)-/.test(text)) return undefined
+  const end = Math.max(...localOutputEnds.map((tag) => text.lastIndexOf(tag) + tag.length))
+  const rest = localOutputEnds.some((tag) => text.includes(tag)) ? text.slice(end).trim() : ""
+  return rest === "" ? undefined : rest
+}
+const localOutputEnds = ["</local-command-stdout>", "</local-command-stderr>", "</bash-stdout>", "</bash-stderr>"]
+
 /** True for a message that is one element of a harness: `<job_notification>`, `<task-notification>`, `<user_action>`. */
 export function isNoticeElement(text: string): boolean {
   const tag = noticeElement.exec(text.slice(0, maxTagLength))?.[1]
@@ -68,7 +83,9 @@ const isClients = (opening: string): boolean =>
 export const spokenIn = createPerObject(({ role, parts }: Message): string => {
   const texts = parts.flatMap((part) => (part.type === "text" && channelOf(role, part) === "user" ? [part.text] : []))
   return texts
-    .map((text, n) => (isOwnCommand(text, texts[n + 1] ?? "") ? "" : spokenBy(text)))
+    .map((text, n) =>
+      isOwnCommand(text, texts[n + 1] ?? "") ? spokenBy(afterLocalOutput(text) ?? "") : spokenBy(text),
+    )
     .filter((text) => text.trim() !== "")
     .join("\n")
 })

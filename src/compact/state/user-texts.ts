@@ -3,7 +3,7 @@ import { isSpokenPart } from "../../message/fence.ts"
 import type { Span, Transcript } from "../../message/message.ts"
 import { asidesIn, withoutBracketNotes } from "../../rules/own-words.ts"
 import type { FoundRule } from "../../rules/pin.ts"
-import { documentName } from "../stack/separate.ts"
+import { documentName, sentInside } from "../stack/separate.ts"
 import words from "./notice-words.json" with { type: "json" }
 import { outputsIn } from "./written-command.ts"
 
@@ -251,7 +251,8 @@ export function userTexts(
     if (answersCommand) return []
     return message.parts.flatMap((part, at): readonly UserText[] => {
       if (part.type !== "text" || at < (ignoredParts.get(message.id) ?? 0) || lifted.has(part.text)) return []
-      return isSpokenPart(message, part) && isUsersText(part.text, answers) ? [{ part: at, text: part.text }] : []
+      const text = sentInside(part.text) ?? part.text
+      return isSpokenPart(message, part) && isUsersText(text, answers) ? [{ part: at, text }] : []
     })
   })
 }

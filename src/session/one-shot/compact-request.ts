@@ -2,7 +2,7 @@ import { compact } from "../../compact/compact.ts"
 import { isHeld } from "../../compact/held.ts"
 import type { PlanEvent } from "../../compact/plan/event.ts"
 import { rejoin } from "../../compact/stack/rejoin.ts"
-import { separate, separateMade } from "../../compact/stack/separate.ts"
+import { type Separation, separate, separateMade } from "../../compact/stack/separate.ts"
 import { applyEdits, isEdit } from "../../compact/stages/edit.ts"
 import { ownMessage } from "../../compact/standing.ts"
 import { flush } from "../../compact/state/flush.ts"
@@ -12,8 +12,9 @@ import { type CheckOptions, checkTranscript } from "../../message/group.ts"
 import type { Format, Message, ModelRequest, Transcript } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { type RepairEvent, type Repaired, repair, replayRepair } from "../../message/repair.ts"
-import { kindOfRule, rulesInText } from "../../rules/find-rules.ts"
-import { carryPins, type Pin, type PinnedRule, type PinPlace, pinsHeading } from "../../rules/pin.ts"
+import { runSteps } from "../../message/steps.ts"
+import { kindOfRule } from "../../rules/find-rules.ts"
+import { carryPins, type Pin, type PinnedRule, type PinPlace, readHeading } from "../../rules/pin.ts"
 import { pinLedger } from "../../rules/pin-ledger.ts"
 import { readReplacements } from "../../rules/read-replacements.ts"
 import { readWithdrawals, withdrawnBy } from "../../rules/read-withdrawals.ts"
@@ -22,6 +23,7 @@ import { adjacencyOf } from "../../wire/codecs.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { encodeRequest } from "../../wire/encode.ts"
 import type { Trace, TraceEvent } from "../log/event.ts"
+import { seekRules } from "../rules/seek-rules.ts"
 import { type StackedRequest, stackRequest } from "../stack/stack-options.ts"
 import { type CompactOptions, checkCompactNames, checkOptions } from "./options.ts"
 import { choicesOf, meterFor, planRequest, weighCompaction } from "./plan-request.ts"
@@ -93,7 +95,7 @@ async function perform(
   }
   const { messages, events } = repairRequest(request)
   const own = choicesOf(options, meter)
-  const said = rulesOf(messages, limits.targetTokens * ruleShare, (text) => meter.text(text))
+  const said = rulesOf(messages, before, limits.targetTokens * ruleShare, (text) => meter.text(text))
   const pins = [...own.pins, ...said.filter(({ text }) => !own.pins.some((pin) => pin.text === text))]
   const choices = { ...own, pins, ...present({ documents }) }
   const separation = separateMade(before, { ...request, messages })
@@ -138,52 +140,79 @@ function textOfBody(body: object): string {
 /** Share of the target size for rules found in the request. */
 const ruleShare = 0.25
 
-/** The rules in a single request: those in the pins message of an earlier compaction, and those that the user stated since. */
-function rulesOf(messages: Transcript, budgetTokens: number, count: (text: string) => number): readonly PinnedRule[] {
+/**
+ * The rules in a single request: those in the pins message of an earlier compaction, and those that were stated since, found as in a
+ * session. Only what the user wrote ends or replaces one.
+ */
+function rulesOf(
+  messages: Transcript,
+  { infrastructure }: Separation,
+  budgetTokens: number,
+  count: (text: string) => number,
+): readonly PinnedRule[] {
+  const lifted = new Set(infrastructure.documents.flatMap(({ part }) => (part.type === "text" ? [part.text] : [])))
+  const around = { before: [], lifted }
   let pins: readonly Pin[] = messages.filter((message) => ownMessage(message) === "pins").flatMap(carriedRules)
-  const written = userTexts(messages, { before: [], lifted: new Set() })
-  for (const [n, message] of messages.entries())
+  const written = userTexts(messages, around)
+  const found = runSteps(seekRules(messages, around))
+  for (const [n, message] of messages.entries()) {
+    // What a client's summary retells is part of the conversation and no rule of its own here.
+    const stated = (found[n] ?? [])
+      .filter(({ channel }) => channel !== "memory")
+      .map(({ at, ...rule }) => pinOf(rule, { entry: message.id, ...at }))
     for (const { part, text: said } of written[n] ?? []) {
       const changed = readReplacements(said, pins)
       const gone = new Set([
         ...readWithdrawals(said).flatMap((withdrawal) => withdrawnBy(withdrawal, pins)),
         ...changed.map(({ pin }) => pin),
       ])
-      const found = rulesInText(said, { channel: "user" })
-      const stated = changed.filter(({ text }) => !found.some((rule) => rule.text.includes(text)))
+      const own = stated.filter(({ place }) => place !== undefined && "part" in place && place.part === part)
+      const replacing = changed.filter(({ text }) => !own.some((rule) => rule.text.includes(text)))
       pins = [
         ...pins.filter((pin) => !gone.has(pin)),
-        ...[...found, ...stated].map(({ text, start }) => pinnedAt(text, { entry: message.id, part, start })),
+        ...own,
+        ...replacing.map(({ text, start }) => pinOf({ ...users, text }, { entry: message.id, part, start })),
       ]
     }
+    pins = [...pins, ...stated.filter((rule) => !pins.includes(rule))]
+  }
   const standing = pinLedger(pins).filter(({ state }) => state === "in-force")
   return carryPins(standing, { budgetTokens, count }).carried
 }
 
-const pinnedAt = (text: string, place: PinPlace): Pin => ({
-  id: JSON.stringify([place, text]),
-  text,
+type Stated = Pick<Pin, "text" | "channel" | "source" | "context" | "explicitness">
+const users = { channel: "user", explicitness: "stated" } as const
+
+const pinOf = (rule: Stated, place: PinPlace): Pin => ({
+  ...rule,
+  id: JSON.stringify([place, rule.text]),
   hash: "",
-  channel: "user",
   by: "found",
-  kind: kindOfRule(text),
+  kind: kindOfRule(rule.text),
   scope: "session",
-  explicitness: "stated",
   place,
 })
 
-/** The user's rules in a generated pins message, verbatim. */
+/** The rules in a generated pins message, verbatim, each with the channel and source that its heading names. */
 function carriedRules({ parts }: Message): readonly Pin[] {
-  const lines = parts.flatMap((part) => (part.type === "text" ? part.text.split("\n") : []))
-  const start = lines.indexOf(pinsHeading) + 1
-  if (start === 0) return []
-  const end = lines.findIndex((line, n) => n >= start && /^(?:<\/|\S.*:$)/.test(line) && !line.startsWith("- "))
-  const rules = lines
-    .slice(start, end < 0 ? lines.length : end)
-    .join("\n")
-    .split(/^- /m)
-    .slice(1)
-  return rules.map((rule, n) => pinnedAt(rule.trimEnd(), { document: String(n) }))
+  const pins: Pin[] = []
+  let heading: ReturnType<typeof readHeading>
+  let lines: string[] | undefined
+  const end = (): void => {
+    const text = lines?.join("\n").trimEnd()
+    if (text !== undefined && heading !== undefined)
+      pins.push(pinOf({ explicitness: "stated", ...heading, text }, { document: String(pins.length) }))
+    lines = undefined
+  }
+  for (const line of parts.flatMap((part) => (part.type === "text" ? part.text.split("\n") : []))) {
+    const next = readHeading(line)
+    if (next !== undefined || line.startsWith("- ") || line.startsWith("</")) end()
+    if (next !== undefined) heading = next
+    else if (line.startsWith("- ")) lines = [line.slice(2)]
+    else lines?.push(line)
+  }
+  end()
+  return pins
 }
 
 const isRepair = (event: TraceEvent): event is RepairEvent => "step" in event

@@ -66,3 +66,40 @@ test("a withdrawn rule is not carried on", async () => {
   const { body } = await compactRequest({ model: "gpt-5", messages }, { format: "openai-chat", budgetTokens: 500 })
   expect(JSON.stringify(body)).not.toContain("- Never open the sluice at night.")
 })
+
+test("the rules of an instruction file that was read, or that opens the conversation, are carried with their source", async () => {
+  const file = "# quay\n- Never edit db/schema.sql by hand; run `make dump` after a migration.\n- Python 3.12.\n"
+  const reminder = `<system-reminder>\nContents of /srv/quay/CLAUDE.md (project instructions):\n\n${file}\n</system-reminder>\n\nList the boats, please.`
+  const read = [
+    { role: "user", content: "List the boats, please." },
+    {
+      role: "assistant",
+      content: "",
+      tool_calls: [{ id: "c1", type: "function", function: { name: "read_file", arguments: '{"path":"AGENTS.md"}' } }],
+    },
+    { role: "tool", tool_call_id: "c1", content: file },
+  ]
+  for (const first of [[{ role: "user", content: reminder }], read]) {
+    const messages = [
+      ...first,
+      { role: "assistant", content: "Fine." },
+      ...[1, 2, 3, 4, 5, 6].flatMap(round),
+      { role: "user", content: "Go on." },
+    ]
+    const once = await compactRequest({ model: "gpt-5", messages }, { format: "openai-chat", budgetTokens: 900 })
+    const grown = [
+      ...once.body.messages,
+      { role: "assistant", content: "Done." },
+      ...[7, 8, 9, 10, 11, 12].flatMap(round),
+      { role: "user", content: "Go on." },
+    ]
+    const twice = await compactRequest(
+      { model: "gpt-5", messages: grown },
+      { format: "openai-chat", budgetTokens: 900 },
+    )
+    const pins = JSON.stringify(twice.body.messages.find((one) => JSON.stringify(one).includes("<pins")))
+    expect(pins).toContain("Never edit db/schema.sql by hand; run `make dump` after a migration.")
+    expect(pins).toMatch(/CLAUDE\.md|AGENTS\.md/)
+    expect(pins).not.toContain("Python 3.12")
+  }
+})

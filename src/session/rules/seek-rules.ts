@@ -1,5 +1,5 @@
 import { scanText } from "../../compact/gate/scan.ts"
-import { documentName, type InjectedDocument } from "../../compact/stack/separate.ts"
+import { documentName, type InjectedDocument, leadingDocument, sentInside } from "../../compact/stack/separate.ts"
 import {
   holdsForNow,
   isNotice,
@@ -212,8 +212,9 @@ function* rulesIn(message: Message, context: MessageContext): Steps<readonly Mes
       found.push(
         ...(answersCommand || isResult
           ? printedRules(piece.text, part)
-          : yield* spokenRules(message, piece, { at: part, channel })),
+          : yield* sentRules(message, piece, { at: part, channel })),
       )
+      if (!answers && message.role === "user") found.push(...openingRules(piece.text, part))
     }
   }
   return found.slice(0, maxRules)
@@ -228,6 +229,19 @@ function printedRules(text: string, part: number): readonly MessageRule[] {
 }
 
 const asMemory = (rule: MessageRule): MessageRule => ({ ...rule, channel: "memory", source: "a summary" })
+
+/** The rules in a text, or in the message of the user that a reminder of the client holds. */
+function* sentRules(
+  message: Message,
+  part: Part & { readonly type: "text" },
+  place: { readonly at: number; readonly channel: Channel },
+): Steps<readonly MessageRule[]> {
+  const sent = message.role === "user" ? sentInside(part.text) : undefined
+  if (sent === undefined) return yield* spokenRules(message, part, place)
+  const before = part.text.indexOf(sent)
+  const rules = yield* spokenRules(message, { ...part, text: sent }, { ...place, channel: "user" })
+  return rules.map((rule) => ({ ...rule, at: { ...rule.at, start: rule.at.start + before } }))
+}
 
 /**
  * The rules in a user or system text. A document that a harness inserts during the conversation is temporary, unless it is a rule file; the
@@ -286,6 +300,31 @@ function askedRule(text: string, part: number): MessageRule | undefined {
 }
 
 const rulesFile = /\.mdc?$/i
+
+/**
+ * The rules of the instruction files in the documents with which the text that opens a conversation begins, before the user's words: some
+ * clients send both in one text.
+ */
+function openingRules(text: string, part: number): readonly MessageRule[] {
+  const document = leadingDocument(text)
+  if (document === undefined || document.end === text.length) return []
+  const files = [...text.slice(0, document.end).matchAll(fileHeading)]
+  return files.flatMap(({ 0: heading, 1: path = "", index }, n) => {
+    const start = index + heading.length
+    const body = text.slice(start, files[n + 1]?.index ?? document.end)
+    return isInstructionFile(path)
+      ? instructionRules(body, { part }, path)
+          .filter(({ text: rule }) => !aboutContext.test(rule))
+          .map(
+            (rule): MessageRule => ({ ...rule, channel: "document", at: { ...rule.at, start: start + rule.at.start } }),
+          )
+      : []
+  })
+}
+const fileHeading =
+  /^(?:Contents of|[-=]{2,4} Context from:|#{1,3} (?:File|Instructions from):?) (\S[^\n]{0,300}?)(?: \([^\n()]{0,160}\))?(?::| [-=]{2,4})$/gm
+/** What the client itself says about the files. */
+const aboutContext = /\b(?:this context|these instructions)\b/i
 
 /** The rules in the documents that open a session: AGENTS.md, and others that its harness inserts. */
 export function* documentRules(documents: readonly InjectedDocument[]): Steps<readonly RuleBody[]> {
