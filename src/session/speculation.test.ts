@@ -214,12 +214,21 @@ describe("a summary that is late", () => {
 
 describe("a summary that is no longer needed", () => {
   /** Two sessions and one writer: while the first summary is written, the second waits. */
+  /** Time in which the second session gets in line, also on a busy machine. */
+  const inLineMs = 250
+
   async function withOneInLine(act: (waiting: Session) => Promise<void>): Promise<readonly SessionEvent[]> {
-    const writing = Promise.withResolvers<SummaryDraft>()
-    const holdfast = open(() => writing.promise, { speculations: 1 })
+    const [writing, begun] = [Promise.withResolvers<SummaryDraft>(), Promise.withResolvers<void>()]
+    const holdfast = open(
+      () => {
+        begun.resolve()
+        return writing.promise
+      },
+      { speculations: 1 },
+    )
     const events: SessionEvent[] = []
     await growTo(holdfast.session("first"), 0.65)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await begun.promise
     const second = holdfast.session("second")
     second.subscribe((event) => events.push(event))
     await act(second)
@@ -232,7 +241,7 @@ describe("a summary that is no longer needed", () => {
   test("because the session was compacted meanwhile is not written", async () => {
     const events = await withOneInLine(async (session) => {
       const { next } = await growTo(session, 0.65)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+      await new Promise((resolve) => setTimeout(resolve, inLineMs))
       await growToCompaction(session, next)
     })
     expect(events.filter(({ type }) => type === "summary-abandoned").length).toBe(1)
@@ -248,7 +257,7 @@ describe("a summary that is no longer needed", () => {
         const { receipt } = await session.prepare(bodyOf(history))
         full = receipt.contextTokens > 0.65 * (windowTokens - reserveTokens)
       }
-      await new Promise((resolve) => setTimeout(resolve, 20))
+      await new Promise((resolve) => setTimeout(resolve, inLineMs))
       await session.prepare(bodyOf([history[0] ?? {}, { role: "assistant", content: "Another way." }, userSays(99)]))
     })
     expect(events.filter(({ type }) => type === "summary-abandoned").length).toBe(1)
