@@ -294,6 +294,7 @@ function commandNature(
       /(^|[;&|\n]\s{0,3})(?:ssh\s[^'"\n]{1,120}|ansible\s[^'"\n]{1,120}\s-a\s?)(?:'([^'\n]{1,600})'|"((?:[^"\\\n]|\\.){1,600})")/g,
       "$1$2$3",
     )
+    .replace(databaseQuery, "$1$2")
     .replace(/'[^'\n]{0,600}'/g, "_")
   if (changesForCertain(bare) || curlChanges.test(bare) || (interpreted.test(bare) && acts)) return "yes"
   const { kind, writes } = toolNature(tool, input)
@@ -302,6 +303,10 @@ function commandNature(
   if (isTold && interpreted.test(bare)) return "check"
   return writes && !looksOnly(bare) ? "maybe" : "no"
 }
+
+/** The statement that a database client is given on its command line. */
+const databaseQuery =
+  /(\b(?:psql|mysql|mariadb|sqlite3|clickhouse-client|sqlcmd)\s[^'\n;&|]{0,200}-\w{0,4}[ceQ]\s{0,3})'([^'\n]{0,600})'/g
 
 /** Prepends the program to a command passed to a tool named after it: `kubectl(command="-n shop get pods")`. */
 function withProgram(tool: string, command: string): string {

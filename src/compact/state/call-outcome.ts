@@ -12,7 +12,7 @@ import type { FileDeed } from "./file-change.ts"
 import { isValue, maxQuoted, type Outcome, outcomeOf, printedByCommand } from "./outcome-of.ts"
 import words from "./outcome-words.json" with { type: "json" }
 import { screenText } from "./page-elements.ts"
-import { reportsIn } from "./reports.ts"
+import { reportsIn, writtenIn } from "./reports.ts"
 import { parseJson, printedRecords, type ResultText, resultText, textEnds } from "./result-text.ts"
 
 /** Reads how a call ended; for a change only what it created matters, because the rest was in the call. */
@@ -63,7 +63,11 @@ const namesOrState = /^\w{0,24}(?:id|Id|number|ref|url|status|state)=/
 
 /** Adds to the outcome of a changing command what its other steps report with an exact value, also those before the one that failed. */
 function withReports(deed: CallDeed, outcome: Outcome, text: ResultText): Outcome {
-  if (deed.type !== "command" || deed.changes !== "yes" || outcome.rejected === true) return outcome
+  if (deed.type !== "command" || deed.changes === "no" || outcome.rejected === true) return outcome
+  if (deed.changes !== "yes") {
+    const written = outcome.failed || isPrinting(deed.command) ? undefined : writtenIn(text)
+    return written === undefined ? outcome : { ...outcome, line: outcome.line ?? written, did: true }
+  }
   const main = outcome.line ?? outcome.value
   const told = `${deed.command} ${main ?? ""}`
   const isNews = (report: string): boolean =>

@@ -62,7 +62,7 @@ const changingForms: readonly RegExp[] = [
   /^[\w./-]{1,80}-(?:strip|objcopy) /,
   /^(?:mailx?|mutt|sendmail|msmtp|swaks) .{0,200}\S@/,
   /^(?:gh|glab) api .{0,300}(?:-X|--method)[ =]?(?:POST|PUT|PATCH|DELETE)/i,
-  /^(?:psql|mysql|sqlite3|wp db query) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE(?! (?:\w+ )?TEMP)|DROP|ALTER|TRUNCATE)\b/i,
+  /^(?:psql|mysql|sqlite3|wp db query) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE(?! (?:\w+ )?TEMP)|DROP|ALTER|TRUNCATE|pg_(?:terminate|cancel)_backend|pg_reload_conf|setval)\b/i,
   /^create-\w/,
   /^ansible .{0,200}\s-m (?:ansible\.builtin\.)?(?:systemd|service|copy|template|apt|yum|dnf|package|file|user|group|lineinfile|cron|reboot|mount|pip|get_url)(?![\w.])/,
   /^gcloud composer .{0,200}\s(?:trigger|clear|pause|unpause|backfill)\s/,

@@ -108,3 +108,19 @@ describe("a command that answers with data", () => {
     )
   })
 })
+
+describe("a command of unknown nature", () => {
+  test("that says which file it wrote changed something", () => {
+    const output = "[gen] reading schema.prisma\n[gen] 3 models\n[gen] wrote packages/shared/views.ts (118 lines)"
+    expect(lines(ran("pnpm gen:shared", output), "act").join()).toContain("wrote packages/shared/views.ts")
+  })
+
+  test("that prints such a line from a file changed nothing", () => {
+    expect(lines(ran("tail -3 build.log", "wrote packages/shared/views.ts"), "act")).toEqual([])
+    expect(lines(ran("pnpm test", "✓ created src/a.ts when asked (3 tests) 4ms\n 3 passed"), "act")).toEqual([])
+  })
+
+  test("that ends another's session in a database did it", () => {
+    expect(lines(ran("psql -Atc 'select pg_terminate_backend(41127)'", "t"), "act")).toHaveLength(1)
+  })
+})

@@ -12,7 +12,7 @@ const reports = anyOf(
   "removed \\d{1,6} packages?|up to date, audited|[✓✔] \\S|(?:UPDATE|DELETE|COPY|INSERT 0) \\d{1,9}$",
   "(?:CREATE|ALTER|DROP|TRUNCATE) (?:TABLE|INDEX|VIEW|MATERIALIZED VIEW|SEQUENCE|TYPE|FUNCTION|SCHEMA|DATABASE|EXTENSION|ROLE|TRIGGER)$",
   "Query OK, \\d|Setting up \\S|created \\S{1,120}$|deployment\\S{0,120} (?:created|configured|unchanged)",
-  "Login Succeeded|(?:INFO {1,4}\\[[\\w.]+\\] )?Running (?:upgrade|downgrade) \\S* ?-> \\S",
+  "Success! |Login Succeeded|(?:INFO {1,4}\\[[\\w.]+\\] )?Running (?:upgrade|downgrade) \\S* ?-> \\S",
   "https?://\\S{1,200}/(?:pull|pulls|merge_requests|issues|releases|runs|commit)/[^\\s/]{1,80}$",
   '(?:Apply|Destroy) complete! |Rollback was a success|Release "\\S{1,60}" has been \\p{L}+|deployment "\\S{1,60}" successfully rolled out',
   "[a-z][\\w.-]{1,60}/[\\w.-]{1,80} (?:patched|scaled|restarted|annotated|labell?ed|cordoned|uncordoned|drained|evicted|replaced|rolled back)\\b",
@@ -24,7 +24,7 @@ export const accomplished = new RegExp(`^\\s{0,4}${reports}`, "u")
 /** Lines that say so in words: "Applied 20251103/add index", "updated credential ci (folder x)", "job.batch/seed created". */
 const inWords = new RegExp(
   anyOf(
-    `^(?:\\[[\\w .-]{1,30}\\]:? |[-=>*+] )?(?:\\p{L}+ly )?${anyOf(words.reportVerbs)}:? (?=[^\\s.:!]+(?:\\s|$))`,
+    `^(?:\\[[\\w .-]{1,30}\\]:? |[-=>*+] )?(?:\\p{L}+ly )?${anyOf(words.reportVerbs)}:? (?=\\S*[^\\s.:!](?:\\s|$))`,
     `^\\S{3,120}(?: \\S{1,60}){0,4} (?:(?:has been|was|is) )?(?:successfully )?${anyOf(words.reportVerbs)}[.!]?$`,
   ),
   "iu",
@@ -32,6 +32,12 @@ const inWords = new RegExp(
 /** Lines of tests and progress, and lines that deny or only announce something. */
 const tellsNothing =
   /\(\d+ tests?\)|\b\d+ ?(?:ms|%)$|^\W*(?:compiling|downloading|resolving|fetching|waiting|warn(?:ing)?|note|hint|info:|debug)\b|\b(?:not|no|nothing|would|will|cannot|fail\w*|errors?|already|skipp\w+|ignored|unchanged|if|todo)\b/i
+
+/** Returns the last line that names a file which a command of unknown nature wrote. */
+export const writtenIn = (text: ResultText): string | undefined =>
+  reportsIn(text).findLast((line) => writes.test(line) && namesFile.test(line))
+const writes = /(?<![\p{L}])(?:wrote|written|generated|created|updated|saved|exported)(?![\p{L}])/iu
+const namesFile = /(?:^|\s)[\w.@-]*\/[\w./@-]*\.[a-z]\w{0,9}(?=\s|[:,;)]|$)/i
 
 /** Limits on the reports of one command, and on the length of one in characters. */
 const [maxReports, maxReport] = [3, 110]
