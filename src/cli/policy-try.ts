@@ -209,7 +209,7 @@ async function suggestionsOf(store: Store, rows: readonly SessionRow[]): Promise
     const from = `${speaker}, session ${sessions[0]}${more}`
     return "none" in policy
       ? { rule: text, why: policy.none, from }
-      : { rule: text, use: policy.policy, confidence: policy.confidence, from }
+      : { rule: text, use: { ...policy.policy, speaker }, confidence: policy.confidence, from }
   })
 }
 

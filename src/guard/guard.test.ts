@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { ToolCall } from "./facts/facts.ts"
+import { compileRule, type RulePolicy } from "./from-rules/compile-rules.ts"
 import { createGuard, type GuardOptions } from "./guard.ts"
 import { joinGuards, onTrial } from "./join-guards.ts"
 import { deniedResult, judgedCall, withheldText } from "./judge-call.ts"
@@ -19,6 +20,12 @@ function problemOf(inputs: readonly PolicyInput[], options?: GuardOptions): Prob
   } catch (error) {
     return error instanceof HoldfastError ? error.problem : undefined
   }
+}
+
+function policyOf(rule: string): RulePolicy {
+  const compiled = compileRule(rule)
+  if ("policy" in compiled) return compiled
+  throw new Error(compiled.why)
 }
 
 describe("modes", () => {
@@ -208,6 +215,32 @@ describe("what a refused call is answered", () => {
       `[Withheld by policy: "Send_Email" was not run, by the operator's rule: E-mail may only be sent to addresses at acme.example (the call has "evil.example"). Send it to an address at acme.example, or ask the user what to do.]`,
     )
     expect(verdict.reasons.map(({ policy }) => policy)).toEqual(["email-domains"])
+  })
+  test.each([
+    ["operator", "the operator's"],
+    ["system", "the system prompt's"],
+    ["user", "the user's"],
+    ["document", "a document's"],
+    ["memory", "a memory's"],
+    ["tool", "a tool result's"],
+  ] as const)("a policy from a rule in words says whose they are: %s", (speaker, whose) => {
+    const { rule, policy } = policyOf("Never e-mail anyone outside acme.example.")
+    const guard = createGuard([{ ...policy, speaker }])
+    const verdict = guard.judge(mail)
+    expect(verdict.reasons.map((reason) => reason.speaker)).toEqual([speaker])
+    const judged = judgedCall({ callId: "c1", tool: "send_email", providerRun: false }, verdict, {})
+    expect(withheldText(judged)).toContain(`was not run, by ${whose} rule: ${rule.replace(/[.]$/, "")} (`)
+  })
+  test("a policy that the operator put in force without saying whose words it has is the operator's, whatever it is called", () => {
+    const { policy } = policyOf("Never e-mail anyone outside acme.example.")
+    const verdict = createGuard([policy]).judge(mail)
+    const judged = judgedCall({ callId: "c1", tool: "send_email", providerRun: false }, verdict, {})
+    expect(withheldText(judged)).toContain("was not run, by the operator's rule: ")
+  })
+  test("nobody else can have stated a rule", () => {
+    const { policy } = policyOf("Never e-mail anyone outside acme.example.")
+    const misspelled: object = { speaker: "boss" }
+    expect(() => createGuard([{ ...policy, ...misspelled }])).toThrow(/speaker/)
   })
   test("nothing in the arguments can speak through it", () => {
     const guard = createGuard([{ template: "no-secrets" }])

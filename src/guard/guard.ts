@@ -1,3 +1,4 @@
+import type { Channel } from "../message/message.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
@@ -31,6 +32,8 @@ export type VerdictReason = {
   /** Id of the policy, or `guard:…` for a reason of the guard itself, such as `guard:unread`. */
   readonly policy: string
   readonly rule: string
+  /** Who stated the rule, in a policy from a rule in words. */
+  readonly speaker?: Channel
   readonly instead?: string
   readonly decision: "deny" | "ask"
   /** Attributes that the policy reads, with their values in this call. */
@@ -310,12 +313,12 @@ const possibleWhy = ({ declared, paths }: CallFacts): string =>
         ? "nobody has said what the program does to the files that it is given"
         : "a file that it writes would do so when it is run"
 
-const unresolvedReason = ({ id, rule, instead, unresolved }: GuardPolicy, why: string): VerdictReason => ({
+const unresolvedReason = ({ id, rule, speaker, instead, unresolved }: GuardPolicy, why: string): VerdictReason => ({
   policy: id,
   rule,
   decision: unresolved,
   facts: { unresolved: [why] },
-  ...present({ instead }),
+  ...present({ speaker, instead }),
 })
 
 const notDeclared = (decision: "ask" | "deny", { tool }: CallFacts): VerdictReason => ({
@@ -348,7 +351,7 @@ const isTelling = (value: AttributeValue | undefined): value is AttributeValue =
 
 /** Reason for a policy that applied: the attributes it reads with their values; for matchers, the values outside or within the list. */
 function reasonOf(
-  { id, rule, instead, decision, asks, text }: GuardPolicy,
+  { id, rule, speaker, instead, decision, asks, text }: GuardPolicy,
   { get, matched }: PolicyContext,
 ): VerdictReason {
   const facts: Record<string, AttributeValue> = {}
@@ -358,5 +361,5 @@ function reasonOf(
     const value = get(name)
     if (name !== "matches" && isTelling(value)) facts[name] = value
   }
-  return { policy: id, rule, decision, facts, ...present({ instead }) }
+  return { policy: id, rule, decision, facts, ...present({ speaker, instead }) }
 }

@@ -1,4 +1,4 @@
-import type { ModelResponse, ToolResultPart } from "../message/message.ts"
+import type { Channel, ModelResponse, ToolResultPart } from "../message/message.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
 import { runInSteps, type Steps } from "../message/steps.ts"
@@ -249,9 +249,19 @@ export function deniedResults(judged: readonly JudgedCall[], { messages }: Model
   )
 }
 
-/** Who set a rule, by the id of its policy: a policy compiled from a user's rule in words starts with `rule:`. */
-const ownerOf = (policy: string): string =>
-  /^(?:guard|holdfast):/.test(policy) ? "Holdfast's own" : policy.startsWith("rule:") ? "the user's" : "the operator's"
+/** Whose words a rule is, by the channel that it was stated in. */
+const ownerWords: Readonly<Record<Channel, string>> = {
+  operator: "the operator's",
+  system: "the system prompt's",
+  user: "the user's",
+  assistant: "the model's",
+  memory: "a memory's",
+  document: "a document's",
+  tool: "a tool result's",
+}
+
+const ownerOf = ({ policy, speaker = "operator" }: VerdictReason): string =>
+  /^(?:guard|holdfast):/.test(policy) ? "Holdfast's own" : ownerWords[speaker]
 
 /**
  * Text that replaces a withheld call, for the user and, when the message comes back, for the model: the rule, whose it is, and what to do.
@@ -271,7 +281,7 @@ export function withheldText({ verdict, tool: called }: JudgedCall): string {
     ...(met === "" ? [] : [`the call has ${met}`]),
     ...(approval === undefined ? [] : [`it needs a person's approval, and ${plainWords(String(approval.facts.why))}`]),
   ]
-  const said = `${tool} was not run, by ${ownerOf(main.policy)} rule: ${oneLine(main.rule).replace(/[.!]$/, "")}`
+  const said = `${tool} was not run, by ${ownerOf(main)} rule: ${oneLine(main.rule).replace(/[.!]$/, "")}`
   const next = approval?.instead ?? main.instead
   return `[Withheld by policy: ${said}${why.length === 0 ? "" : ` (${why.join("; ")})`}.${next === undefined ? "" : ` ${oneLine(next)}`}]`
 }

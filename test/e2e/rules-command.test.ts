@@ -98,6 +98,7 @@ test("policy suggest writes a file that a policy directory takes, and says what 
       template: "email-domains",
       domains: ["northwind.test"],
       rule: "Never e-mail anyone outside northwind.test.",
+      speaker: "user",
       from: "user, session ticket-1",
       confidence: 0.95,
     }),

@@ -330,6 +330,8 @@ export type ApprovalAnswer = {
   readonly reasons: readonly {
     readonly policy: string
     readonly rule: string
+    /** Who stated the rule, in a policy from a rule in words. */
+    readonly speaker?: string
     readonly instead?: string
     readonly facts: Readonly<Record<string, unknown>>
     /** The file with the policy, or the command that added it, and the line there. */

@@ -1,5 +1,5 @@
 import { startOfText } from "../../language/cut-text.ts"
-import type { Message } from "../../message/message.ts"
+import { isChannel, type Message } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { entryId } from "../../session/log/entry.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
@@ -109,12 +109,17 @@ function readPending(value: unknown): PendingCall | undefined {
   const { id, atMs, session, tool, input, cut, callId, reasons } = value
   if (typeof id !== "string" || typeof atMs !== "number" || typeof session !== "string") return undefined
   if (typeof tool !== "string" || typeof input !== "string") return undefined
-  const told = (Array.isArray(reasons) ? reasons.filter(isObject) : []).map(({ policy, rule, instead, facts }) => ({
-    policy: String(policy),
-    rule: String(rule),
-    facts: isObject(facts) ? facts : {},
-    ...present({ instead: typeof instead === "string" ? instead : undefined }),
-  }))
+  const told = (Array.isArray(reasons) ? reasons.filter(isObject) : []).map(
+    ({ policy, rule, speaker, instead, facts }) => ({
+      policy: String(policy),
+      rule: String(rule),
+      facts: isObject(facts) ? facts : {},
+      ...present({
+        speaker: isChannel(speaker) ? speaker : undefined,
+        instead: typeof instead === "string" ? instead : undefined,
+      }),
+    }),
+  )
   const named = present({ callId: typeof callId === "string" ? callId : undefined })
   return { id, atMs, session, tool, input, cut: cut === true, reasons: told, ...named }
 }

@@ -118,7 +118,7 @@ function pendingOf({ call, verdict, ...where }: CallToApprove, id: string, atMs:
   return { ...where, id, atMs, tool, input, cut: !whole, reasons }
 }
 
-function boundReason({ policy, rule, instead, decision, facts }: VerdictReason): VerdictReason {
+function boundReason({ policy, rule, speaker, instead, decision, facts }: VerdictReason): VerdictReason {
   const most = reasonBounds.text
   const told = Object.entries(facts).slice(0, reasonBounds.items)
   return {
@@ -126,7 +126,7 @@ function boundReason({ policy, rule, instead, decision, facts }: VerdictReason):
     rule: startOfText(rule, most),
     decision,
     facts: Object.fromEntries(told.map(([name, value]) => [name, boundFact(value)])),
-    ...present({ instead: instead === undefined ? undefined : startOfText(instead, most) }),
+    ...present({ speaker, instead: instead === undefined ? undefined : startOfText(instead, most) }),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Channel } from "../../message/message.ts"
 import { entriesOf } from "../../message/present.ts"
 import { isObject } from "../../wire/json.ts"
 import type { Action } from "../facts/action.ts"
@@ -452,6 +453,8 @@ export type GuardPolicy = {
   /** Whether the policy is enforced, or only reported. */
   readonly mode: "enforce" | "observe"
   readonly rule: string
+  /** Who stated the rule, in a policy from a rule in words. */
+  readonly speaker?: Channel
   /** What to do instead, from `@instead("…")`. */
   readonly instead?: string
   readonly asks: ReadonlySet<AttributeName>

@@ -1,6 +1,7 @@
 import type { DetailedError, PolicyJson } from "@cedar-policy/cedar-wasm/nodejs"
 import { assert } from "../../message/assert.ts"
 import { HoldfastError, refuseOption } from "../../message/errors.ts"
+import { isChannel } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { createRecent } from "../../message/recall.ts"
 import type { Steps } from "../../message/steps.ts"
@@ -53,6 +54,8 @@ function checkedDraft(use: TemplateUse, name: string): PolicyDraft {
     if (!known.includes(found))
       throw invalid(name, undefined, `${known.slice(1).join(" or ")} for ${option}`, shown(found))
   }
+  if (use.speaker !== undefined && !isChannel(use.speaker))
+    throw invalid(name, undefined, "a channel, such as user, for speaker", shown(use.speaker))
   try {
     return onlyAbout(draftOfUse(use, name), use)
   } catch (error) {
@@ -90,7 +93,10 @@ export function* readPolicySet(
       const name = nameFor(checkedName(input.name ?? input.template))
       const made = policiesOfUse(input, name)
       Object.assign(matchers, made.matchers)
-      policies.push(...readParts(name, made.texts.join("\n"), made.texts))
+      const { speaker } = input
+      policies.push(
+        ...readParts(name, made.texts.join("\n"), made.texts).map((policy) => ({ ...policy, ...present({ speaker }) })),
+      )
     }
     policies.push(...unchecked.slice(written))
     yield

@@ -1,4 +1,5 @@
 import { refuseOption } from "../../message/errors.ts"
+import type { Channel } from "../../message/message.ts"
 import type { OpenKind } from "../facts/leaf.ts"
 import { searchable } from "../facts/words.ts"
 import type { Matcher } from "./matcher.ts"
@@ -31,6 +32,8 @@ export type UseOptions = {
   readonly mode?: "enforce" | "observe"
   /** Only calls whose texts contain one of these words; all by default. */
   readonly about?: readonly string[]
+  /** Who stated `rule`, in a policy from a rule in words; the operator unless given. */
+  readonly speaker?: Channel
   /** For readers: where a suggested policy came from, and its confidence. */
   readonly from?: string
   readonly confidence?: number

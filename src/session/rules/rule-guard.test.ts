@@ -41,6 +41,17 @@ it("enforced, it withholds the call and names the sentence; what it allows goes 
   expect((await judged(session, "ann@northwind.test")).decision).toBe("allow")
 })
 
+it("what replaces a withheld call says whose words the rule is", async () => {
+  const replaced = async (options: HoldfastOptions, text?: string): Promise<string> => {
+    const session = await told({ guard: { fromRules: "enforce" }, ...options }, text)
+    return JSON.stringify((await session.judge(answer("eve@elsewhere.test"))).response)
+  }
+  expect(await replaced({})).toContain("by the user's rule: Never e-mail anyone outside northwind.test")
+  expect(await replaced({ pins: [rule] }, "Write the mail to the printer.")).toContain("by the operator's rule: Never")
+  // The operator's come first, and the same words of the user add nothing.
+  expect(await replaced({ pins: [rule] })).toContain("by the operator's rule: Never")
+})
+
 it("in the mode ask a person decides", async () => {
   const asked: string[] = []
   const approve = (_: unknown, verdict: { reasons: readonly { rule: string }[] }): boolean => {

@@ -78,7 +78,9 @@ export async function ruleGuardOf(live: Live): Promise<Guard | undefined> {
   const mode = modeOf(live.options)
   if (mode === "off") return undefined
   const policies = (await policiesOfRules(live)).flatMap((rule): readonly TemplateUse[] =>
-    "policy" in rule ? [withOwnerName(rule.pin, policyInMode(rule, mayBind(rule.pin) ? mode : "observe"))] : [],
+    "policy" in rule
+      ? [{ ...policyInMode(rule, mayBind(rule.pin) ? mode : "observe"), speaker: rule.pin.channel }]
+      : [],
   )
   if (policies.length === 0) return undefined
   const key = JSON.stringify(policies)
@@ -87,10 +89,6 @@ export async function ruleGuardOf(live: Live): Promise<Guard | undefined> {
   guards.set(key, found)
   return found
 }
-
-/** Marks the names of policies from operator rules, because a refusal names the policy. */
-const withOwnerName = ({ by }: Pin, policy: TemplateUse): TemplateUse =>
-  by === "operator" ? { ...policy, name: `operator-${policy.name}` } : policy
 
 async function guardFrom(policies: readonly TemplateUse[], mode: FromRules): Promise<Guard | undefined> {
   try {
