@@ -47,10 +47,11 @@ export async function findFiles(places: readonly string[]): Promise<readonly Fou
   const found = new Map<string, FoundFile>()
   for (const path of places) {
     try {
-      const { size, mtimeMs } = await stat(path)
-      const isFolder = (await stat(path)).isDirectory()
-      if (!isFolder) found.set(path, { path, bytes: size, changedMs: mtimeMs, isNamed: true })
-      else for (const file of await filesBelow(path, maxDepth, maxFiles - found.size)) found.set(file.path, file)
+      const place = await stat(path)
+      if (!place.isDirectory()) found.set(path, { path, bytes: place.size, changedMs: place.mtimeMs, isNamed: true })
+      else
+        for (const file of await filesBelow(path, maxDepth, maxFiles - found.size))
+          if (!found.has(file.path)) found.set(file.path, file)
     } catch (error) {
       return unreadable(path, codeOrThrow(error))
     }
