@@ -88,3 +88,42 @@ test("any text is read without a crash", () => {
     }),
   )
 })
+
+test.each([
+  ["a list of fields", "list:\n", "- a: 1\n", ""],
+  ["marks of comments", "c: ", ",  # a", "'"],
+  ["marks of comments in a value", "c:", " #", "'"],
+  ["open braces", "c: ", "{a: ", "}"],
+  ["open brackets", "c: ", "[", "]"],
+  ["brackets with text between", "c: ", "[x,", "]"],
+])("%s, over and over, are read in linear time", (_, before, part, behind) => {
+  const costMs = (length: number): number => {
+    const text = `ok: true\nb: 1\n${before}${part.repeat(length / part.length)}${behind}`
+    const costs = Array.from({ length: 5 }, () => {
+      const used = process.threadCpuUsage()
+      yamlAsJson(text)
+      return process.threadCpuUsage(used).user / 1000
+    })
+    return Math.min(...costs)
+  }
+  costMs(2_400)
+  // Eight times the text: quadratic work would take sixty-four times as long.
+  expect(costMs(19_200)).toBeLessThan(24 * costMs(2_400) + 15)
+})
+
+test("brackets within brackets are read to a depth, and what is deeper is text", () => {
+  const nested = (depth: number): string => `ok: true\nb: 1\nc: ${"[".repeat(depth)}x${"]".repeat(depth)}`
+  expect(JSON.parse(yamlAsJson(nested(5)) ?? "null").c).toEqual([[[[["x"]]]]])
+  const [deep] = JSON.parse(yamlAsJson(nested(9_000)) ?? "null").c.flat(Number.POSITIVE_INFINITY)
+  expect(deep).toMatch(/^\[+x\]+$/)
+})
+
+test("a comment behind a value is left out, and a mark inside quotes is none", () => {
+  const text = 'ok: true # yes\nbefore: "a # b" # c\nlist: ["x # y", z] # two\nname: it\'s #1'
+  expect(JSON.parse(yamlAsJson(text) ?? "null")).toEqual({
+    ok: true,
+    before: "a # b",
+    list: ["x # y", "z"],
+    name: "it's",
+  })
+})

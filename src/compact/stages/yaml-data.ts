@@ -25,11 +25,17 @@ export function yamlAsJson(text: string): string | undefined {
   return read === undefined || read.next !== lines.length ? undefined : JSON.stringify(read.value)
 }
 
+/** Removes a comment: a match to the end of the line behind its last quotation mark. */
+function withoutComment(line: string, comment: RegExp): string {
+  const quoted = Math.max(line.lastIndexOf('"'), line.lastIndexOf("'")) + 1
+  return line.slice(0, quoted) + line.slice(quoted).replace(comment, "")
+}
+
 /** Returns the lines with content; undefined if one is indented by a tab. */
 function linesOf(text: string): readonly Line[] | undefined {
   const lines: Line[] = []
   for (const line of text.split("\n")) {
-    const content = line.replace(/(?<=[:,\]}]) +# [^"']*$/, "").trimEnd()
+    const content = withoutComment(line, /(?<=[:,\]}]) +# .*$/s).trimEnd()
     if (content === "" || content === "---" || /^\s*#/.test(content)) continue
     const indent = content.length - content.trimStart().length
     if (content.slice(0, indent).includes("\t")) return undefined
@@ -38,16 +44,17 @@ function linesOf(text: string): readonly Line[] | undefined {
   return lines
 }
 
-/** Parses the fields at one indentation. */
+/** Parses the fields at one indentation. `first` is the text of the first one, where it is not all of its line. */
 function readFields(
   lines: readonly Line[],
   from: number,
   indent: number,
+  first?: string,
 ): ParseResult<Record<string, unknown>> | undefined {
   const fields: Record<string, unknown> = {}
   let at = from
-  while (at < lines.length && lines[at]?.indent === indent) {
-    const [whole, key = "", given = ""] = entry.exec(lines[at]?.text ?? "") ?? []
+  for (let text = first ?? textAt(lines, at, indent); text !== undefined; text = textAt(lines, at, indent)) {
+    const [whole, key = "", given = ""] = entry.exec(text) ?? []
     if (whole === undefined) return undefined
     const read = valueAt(lines, at, indent, given)
     if (read === undefined) return undefined
@@ -56,6 +63,10 @@ function readFields(
   }
   return at === from || (lines[at]?.indent ?? 0) > indent ? undefined : { value: fields, next: at }
 }
+
+/** Returns the text of a line, if it has this indentation. */
+const textAt = (lines: readonly Line[], at: number, indent: number): string | undefined =>
+  lines[at]?.indent === indent ? lines[at].text : undefined
 
 /** Parses the value after a key: on its line, or below it. */
 function valueAt(lines: readonly Line[], at: number, indent: number, given: string): ParseResult<unknown> | undefined {
@@ -87,8 +98,7 @@ function readList(lines: readonly Line[], from: number, indent: number): ParseRe
       at++
       continue
     }
-    const linesFromItem = [...lines.slice(0, at), { indent: inner, text: item }, ...lines.slice(at + 1)]
-    const read = readFields(linesFromItem, at, inner)
+    const read = readFields(lines, at, inner, item)
     if (read === undefined) return undefined
     items.push(read.value)
     at = read.next
@@ -96,12 +106,16 @@ function readList(lines: readonly Line[], from: number, indent: number): ParseRe
   return (lines[at]?.indent ?? 0) > indent ? undefined : { value: items, next: at }
 }
 
+/** Limit on brackets within brackets: what is deeper is text. */
+const maxDepth = 20
+
 /** Parses a word, number, quoted text, or what is in braces; everything else is text. */
-function scalarOf(said: string): unknown {
-  const plain = said.replace(/ #[^"']*$/, "").trim()
+function scalarOf(said: string, depth = maxDepth): unknown {
+  const plain = withoutComment(said, / #.*$/s).trim()
   if (/^(?:true|false|null|-?(?:0|[1-9]\d{0,14})(?:\.\d{1,10})?)$/.test(plain)) return JSON.parse(plain)
   if (/^"(?:[^"\\]|\\.)*"$/.test(plain)) return plain.slice(1, -1).replaceAll('\\"', '"')
   if (/^'[^']*'$/.test(plain)) return plain.slice(1, -1)
+  if (depth === 0) return plain
   const [open, close] = [plain[0], plain.at(-1)]
   if (open === "{" && close === "}")
     return Object.fromEntries(
@@ -109,10 +123,10 @@ function scalarOf(said: string): unknown {
         const colon = part.indexOf(":")
         return colon < 1
           ? [part, null]
-          : [part.slice(0, colon).replaceAll('"', "").trim(), scalarOf(part.slice(colon + 1).trim())]
+          : [part.slice(0, colon).replaceAll('"', "").trim(), scalarOf(part.slice(colon + 1).trim(), depth - 1)]
       }),
     )
-  return open === "[" && close === "]" ? partsOf(plain).map(scalarOf) : plain
+  return open === "[" && close === "]" ? partsOf(plain).map((part) => scalarOf(part, depth - 1)) : plain
 }
 
 /** Splits the content of a pair of brackets at the commas that are not in inner brackets or quotes. */
