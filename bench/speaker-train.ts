@@ -113,27 +113,25 @@ function messagesOf(some: readonly string[]): readonly Message[] {
   ]
 }
 
-const ownRules = (): readonly string[] =>
-  linesOf("bodies.txt")
-    .filter((body) => !/^[~x] /.test(body))
-    .map((body) => `${body.charAt(0).toUpperCase()}${body.slice(1)}.`)
+const ownRules = (): readonly string[] => linesOf("bodies.txt").filter((body) => !/^[~x] /.test(body))
 
-/** Returns messages that are lists of the user's own rules. */
-function ownLists(): readonly Message[] {
+/** Returns messages that are lists of the user's own rules: every other one in sentences, the others as typed in a hurry. */
+export function ownLists(): readonly Message[] {
   const rules = ownRules()
   return Array.from({ length: listCount }, (_, n): Message => {
     const some = Array.from({ length: 2 + (n % 6) }, (_, k) => rules[(n * 11 + k * 5) % rules.length] ?? "")
-    const text = some
-      .map((rule) => (n % 2 === 0 ? rule : `${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`))
-      .join("\n")
-    const spans = some.map((rule, k) => {
-      const start = text.split("\n").slice(0, k).join("\n").length + (k === 0 ? 0 : 1)
-      return { start, end: start + rule.length }
+    const lines = n % 2 === 0 ? some : some.map(sentenceOf)
+    const spans = lines.map((line, k) => {
+      const start = lines.slice(0, k).join("\n").length + (k === 0 ? 0 : 1)
+      return { start, end: start + line.length }
     })
-    return { text, own: spans, pasted: [], weight: leadWeight }
+    return { text: lines.join("\n"), own: spans, pasted: [], weight: leadWeight }
   })
 }
 const listCount = 200
+
+const sentenceOf = (rule: string): string =>
+  `${rule.charAt(0).toUpperCase()}${rule.slice(1)}${rule.endsWith(".") ? "" : "."}`
 
 /** Combines a message that states a rule with a request or another rule before or after it. */
 function ownBeside(messages: readonly Message[]): readonly Message[] {
