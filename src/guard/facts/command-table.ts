@@ -50,8 +50,7 @@ const phrases: readonly (readonly [Effect, RegExp])[] = namedPatterns({
         '^(?:curl|http|xh|wget) .*(?:-X|--request|--method)[ =]?"?(?:post|put|patch|delete)\\b',
         "^(?:curl|http|xh|wget) .*-X(?:POST|PUT|PATCH|DELETE)\\b|^https? (?:post|put|patch|delete)\\b",
         "^wget .*--(?:post|body)|^invoke-\\w+ .*-method (?:post|put|patch|delete)",
-        "^(?:nc|ncat|netcat|socat|scp|sftp|rsync|ftp) .*[\\w.]|^aws s3 (?:cp|mv|sync) \\S+ s3:",
-        "^gsutil .*(?:cp|mv) \\S+ gs:|^rclone (?:copy|sync|move)\\b",
+        "^(?:nc|ncat|netcat|socat|sftp|ftp) .*[\\w.]",
       ),
     ),
     // Issues, comments and reviews are read by people.
@@ -302,8 +301,3 @@ export const selects = new RegExp(`^${anyOf(words.selections)} (?:-\\S+ )*(\\S+)
 /** Matches git commands that delete or rewrite refs; in a shared repository those are the refs of others. */
 export const deletesRefs =
   /^git (?:branch (?:.* )?(?:-\w*[dD]\w*|--delete)(?: |$)|tag (?:.* )?(?:-d|--delete)(?: |$)|update-ref (?:.* )?(?:-d|--delete|--stdin)(?: |$)|reflog (?:expire|delete)|filter-branch|filter-repo|for-each-ref .*delete)/
-
-/** True for a command that may copy into the storage of a cloud. */
-export const isUpload = (name: string, words: readonly string[]): boolean =>
-  /^(?:aws|gsutil|gcloud|s3cmd|rclone|az|mc|b2|doctl|wrangler)$/.test(name) &&
-  anyWord(words, /^(?:cp|mv|sync|put|pipe|rcat|copy|upload\S*|put-object|streamput)$/)

@@ -21,7 +21,6 @@ import {
   fetchesPackages,
   isDryRun,
   isLocalProgram,
-  isUpload,
   selects,
 } from "./command-table.ts"
 import words from "./command-words.json" with { type: "json" }
@@ -33,6 +32,7 @@ import { fromOperand } from "./options.ts"
 import { type PathFact, pathFact } from "./paths.ts"
 import { opensSecret, printsSecret, secretStore } from "./secrets.ts"
 import { asPattern, unknownPart } from "./shell-words.ts"
+import { maySendFiles, sendsFiles } from "./transfers.ts"
 import { anyWord, fold } from "./words.ts"
 
 /** One command of a script, without the wrapper programs around it. */
@@ -125,8 +125,8 @@ const sendsData = ({ name, words, piped, readsFrom }: RunCommand): boolean => {
   if (!isSending(name, words)) return false
   const isFed = piped || readsFrom.length > 0
   if (
-    /^(?:scp|rsync|ftp|sftp)$/.test(name) ||
-    isUpload(name, words) ||
+    /^(?:ftp|sftp)$/.test(name) ||
+    maySendFiles(name, words.slice(1)) ||
     (isFed && !/^(?:curl|wget|http|https|xh)$/.test(name))
   )
     return true
@@ -138,8 +138,8 @@ const sendsData = ({ name, words, piped, readsFrom }: RunCommand): boolean => {
 }
 
 const isSending = (name: string, words: readonly string[]): boolean =>
-  isUpload(name, words) ||
-  /^(?:nc|ncat|netcat|socat|telnet|mail|mailx|sendmail|mutt|scp|rsync|ftp|sftp)$/.test(name) ||
+  maySendFiles(name, words.slice(1)) ||
+  /^(?:nc|ncat|netcat|socat|telnet|mail|mailx|sendmail|mutt|ftp|sftp)$/.test(name) ||
   (/^(?:curl|wget|http|https|xh)$/.test(name) &&
     anyWord(words, /^-[a-zA-Z]*[dFT]$|^--(?:data|form|upload|json|post|body)/))
 
@@ -162,9 +162,11 @@ function readCommand(reading: Reading, command: RunCommand): void {
   const line = lineOf(name, words)
   const isDry = isDryRun(name, words)
   const wraps = command.wraps && !/^(?:npm|pnpm|yarn|bun) (?:pkg set|set-script) /.test(line)
+  const ofProgram = effectsOf(name, line)
+  const known = sendsFiles(name, words) ? new Set<Effect>([...ofProgram, "send"]) : ofProgram
   const effects = new Set(
     wraps || isDry
-      ? [...effectsOf(name, line)].filter(
+      ? [...known].filter(
           (effect) =>
             effect === "network" ||
             effect === "privilege" ||
@@ -174,7 +176,7 @@ function readCommand(reading: Reading, command: RunCommand): void {
               (/^(?:uvx|pipx)$/.test(name) ||
                 /^\S+ (?:.* )?(?:-y|--yes|create-\S+|\S+@(?:latest|next|\d)\S*)(?= |$)/.test(line))),
         )
-      : effectsOf(name, line),
+      : known,
   )
   if (isDry) effects.add("read")
   if (command.words.length === 0) effects.clear()
