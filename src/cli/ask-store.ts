@@ -6,6 +6,7 @@ import { promisify } from "node:util"
 import { describe, HoldfastError, systemCode } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { createHoldfast } from "../session/holdfast.ts"
+import { ownerOfRow } from "../session/rules/pins.ts"
 import type { Session } from "../session/session.ts"
 import { isPostgres, openStore, type StoreOptions } from "../store/open-store.ts"
 import { operatorLog } from "../store/reserved-log.ts"
@@ -365,8 +366,8 @@ function commonStart(one: string, other: string): number {
 export const sessionNamed = ({ positionals: [id] }: Arguments): string =>
   needed(id, "which session", "Write its ID, its beginning or @last; holdfast sessions list names them.")
 
-export const openSession = (store: Store, { id, agent, tenant }: SessionRow): Session =>
-  createHoldfast({ store, ...(agent === "" ? {} : { agent }) }).session(id, { tenant })
+export const openSession = (store: Store, row: SessionRow): Session =>
+  createHoldfast({ store, ...(row.agent === "" ? {} : { agent: row.agent }) }).session(row.id, ownerOfRow(row))
 
 export async function askSession(
   args: Arguments,

@@ -84,6 +84,20 @@ test("a rule is named without its session, and whoever names none, two or a shar
   expect((await holdfast("rules", "why", "metric")).out).toMatch(/someone demoted it: it is remembered/)
 })
 
+test("the rules of a subagent's session are those that its requests carry: the user's in the conversation", async () => {
+  const sessions = createHoldfast({ store: join(folder, "holdfast.db"), format: "anthropic-messages" })
+  const subagent = sessions.session("ticket-1~agent-explorer", { within: "ticket-1" })
+  await subagent.append([{ role: "user", content: "Find the invoices." }])
+  await sessions.close()
+  const listed = await holdfast("rules", "ticket-1~agent-explorer")
+  expect(listed.out).toMatch(/2 rules of .*\n.*\n.*Never e-mail anyone outside northwind\.test\./)
+  expect((await holdfast("rules", "why", "ticket-1~agent-explorer", "northwind")).out).toMatch(
+    /in-force; the user said it/,
+  )
+  expect((await holdfast("rules", "remove", "ticket-1~agent-explorer", "northwind")).err).toMatch(/conversation/)
+  expect((await holdfast("rules", "ticket-1")).out).toMatch(/2 rules of ticket-1/)
+})
+
 test("policy suggest writes a file that a policy directory takes, and says what is no policy", async () => {
   const out = join(folder, "suggested.json")
   const told = await holdfastProcess("policy", "suggest", "ticket-1", "--out", out)

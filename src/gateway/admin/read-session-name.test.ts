@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
-import { anonymousSession, groupSession, sideSession, toolsSession } from "../identity/names.ts"
+import { toolsSession } from "../../session/rules/pins.ts"
+import { anonymousSession, groupSession, sideSession } from "../identity/names.ts"
 import { readSessionName } from "./session-routes.ts"
 
 const tenant = "0123456789abcdef"

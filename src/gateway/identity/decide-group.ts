@@ -1,5 +1,6 @@
 import { type ModelRequest, textOrWire } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
+import { toolsSession } from "../../session/rules/pins.ts"
 import {
   type Bearer,
   type IdentityDecision,
@@ -20,7 +21,6 @@ import {
   isTelling,
   sideSession,
   toolNames,
-  toolsSession,
   unseenAnchors,
 } from "./names.ts"
 

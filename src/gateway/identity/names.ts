@@ -3,6 +3,7 @@ import { isVolatile, toolLists } from "../../compact/stack/separate.ts"
 import { messageKey } from "../../message/lineage.ts"
 import { type Message, type ModelRequest, type Part, type Transcript, textOrWire } from "../../message/message.ts"
 import { createPerObject } from "../../message/recall.ts"
+import { toolsSession } from "../../session/rules/pins.ts"
 import { tryParse } from "../../wire/json.ts"
 import type { Look, Write } from "./decision.ts"
 import { fieldsOf, type Headers, type Identity, objectIn, textField } from "./identity.ts"
@@ -110,20 +111,6 @@ export const groupSession = (tenant: string, id: string, agent: string | undefin
   `${within(tenant)}.${clean(id)}${agent === undefined ? "" : `~agent-${clean(agent)}`}`
 
 export const sideSession = (base: string, key: string): string => `${base}~side-${key.slice(0, 16)}`
-
-/** The session of the conversation with tools, if a request without tools took the plain name first. */
-export const toolsSession = (base: string): string => `${base}~tools`
-
-/**
- * The conversations that a session is part of: for a subagent's or a side call's session the one that started it, under both of its names.
- * Empty for a conversation itself.
- */
-export function conversationsOf(session: string): readonly string[] {
-  const end = session.search(/~(?:agent-|side-)/)
-  if (end <= 0) return []
-  const base = session.slice(0, end).replace(/~tools$/, "")
-  return [base, toolsSession(base)]
-}
 
 export const isInGroup = (base: string, session: string): boolean =>
   session === base || session === toolsSession(base) || session.startsWith(`${base}~side-`)

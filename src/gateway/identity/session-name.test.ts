@@ -1,7 +1,8 @@
 import { expect, test } from "vitest"
 import { codePoints, fc } from "../../../test/support/property.ts"
+import { toolsSession } from "../../session/rules/pins.ts"
 import { checkSessionId } from "../../session/state/options.ts"
-import { anonymousSession, groupSession, isInGroup, sideSession, toolsSession } from "./names.ts"
+import { anonymousSession, groupSession, isInGroup, sideSession } from "./names.ts"
 
 const ids = fc.oneof(
   fc.string({ unit: codePoints, minLength: 1 }),

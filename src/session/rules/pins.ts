@@ -6,9 +6,10 @@ import { operatorHeading, type Pin, type PinScope, pinScopes } from "../../rules
 import { createPinLedger, type StandingPin } from "../../rules/pin-ledger.ts"
 import { rulesNamed } from "../../rules/read-withdrawals.ts"
 import { runPaced } from "../../store/pace.ts"
-import type { MemoryOwner } from "../../store/store.ts"
+import type { MemoryOwner, SessionRow } from "../../store/store.ts"
 import { type EntryBody, entryId, pinOf, type RuleBody, seqOf } from "../log/entry.ts"
 import type { Live } from "../state/live.ts"
+import type { SessionOwner } from "../state/options.ts"
 
 /** When a pinned rule expires, and whether it holds for this session (the default), all of its agent, or all. */
 export type PinOptions = { readonly expiresAtMs?: number; readonly scope?: PinScope }
@@ -62,8 +63,15 @@ async function requirePin(live: Live, name: string): Promise<SessionPin> {
 /** Limit on the characters of a rule's name in an error message. */
 const maxPinName = 200
 
-export async function unpin(live: Live, name: string): Promise<SessionPin> {
+/** The same; a Problem for a rule that another conversation has. */
+async function requireOwnPin(live: Live, name: string): Promise<SessionPin> {
   const found = await requirePin(live, name)
+  if (found.id.startsWith(inheritedMark)) throw new HoldfastError({ code: "pin-inherited", pin: found.id })
+  return found
+}
+
+export async function unpin(live: Live, name: string): Promise<SessionPin> {
+  const found = await requireOwnPin(live, name)
   if (await live.shared.unpin(found.id, live.owner)) return found
   const seq = seqOf(found.id)
   if (seq === undefined) throw new HoldfastError({ code: "pin-unknown", pin: found.id })
@@ -79,7 +87,7 @@ const demotedSource = "demoted"
  * rule that is not meant as one, or no longer.
  */
 export async function demote(live: Live, name: string): Promise<SessionPin> {
-  const found = await requirePin(live, name)
+  const found = await requireOwnPin(live, name)
   const seq = seqOf(found.id)
   if (seq === undefined || found.scope !== "session")
     throw new HoldfastError({ code: "pin-shared", pin: found.id, scope: found.scope })
@@ -318,4 +326,27 @@ export function sessionNames(id: string, { tenant }: Pick<MemoryOwner, "tenant">
   const own = id.slice(tenant.length + 1)
   const conversation = /^~?[^~]*/.exec(own)?.[0] ?? own
   return [...new Set([id, `${tenant}.${conversation}`, conversation])]
+}
+
+/** The session of the conversation with tools, if a request without tools took the plain name first. */
+export const toolsSession = (base: string): string => `${base}~tools`
+
+/**
+ * The conversations that a session is part of: for a subagent's or a side call's session the one that started it, under both of its names.
+ * Empty for a conversation itself.
+ */
+export function conversationsOf(session: string): readonly string[] {
+  const end = session.search(/~(?:agent-|side-)/)
+  if (end <= 0) return []
+  const base = session.slice(0, end).replace(/~tools$/, "")
+  return [base, toolsSession(base)]
+}
+
+/**
+ * The owner of a stored session, for whoever reads it without a request. A subagent works with tools and inherits rules; of a side call the
+ * session does not say whether it did.
+ */
+export function ownerOfRow({ id, tenant, agent }: SessionRow): SessionOwner {
+  const within = id.includes("~agent-") ? conversationsOf(id) : []
+  return { tenant, ...(agent === "" ? {} : { agent }), ...(within.length === 0 ? {} : { within }) }
 }
