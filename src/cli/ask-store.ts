@@ -304,14 +304,18 @@ export async function findSession(store: Store, given: string): Promise<SessionR
     const last = rows.find(({ id }) => !besideMain.test(id)) ?? rows[0]
     return last ?? unusable("session-unknown", "There is no session yet.", "One is made when a client first asks.")
   }
-  const fitting = rows.filter(({ id }) => id.startsWith(given) || id.replace(tenantPart, "").startsWith(given))
+  const named = rows.filter(({ id }) => id.replace(tenantPart, "") === given)
+  const fitting =
+    named.length > 0
+      ? named
+      : rows.filter(({ id }) => id.startsWith(given) || id.replace(tenantPart, "").startsWith(given))
   const main = fitting.filter(({ id }) => !besideMain.test(id))
   const [only, ...others] = main.length === 1 ? main : fitting
   if (only === undefined) throw new HoldfastError({ code: "session-unknown", session: given })
   if (others.length === 0) return only
-  const named = [only, ...others].slice(0, maxNamed).map(({ id }) => id)
+  const listed = [only, ...others].slice(0, maxNamed).map(({ id }) => id)
   return misuse(
-    `${fitting.length} sessions begin with ${given}: ${named.join(", ")}${fitting.length > maxNamed ? ", …" : ""}.`,
+    `${fitting.length} sessions begin with ${given}: ${listed.join(", ")}${fitting.length > maxNamed ? ", …" : ""}.`,
     "Write more of the name.",
   )
 }

@@ -98,6 +98,15 @@ test("the rules of a subagent's session are those that its requests carry: the u
   expect((await holdfast("rules", "ticket-1")).out).toMatch(/2 rules of ticket-1/)
 })
 
+test("a whole name of a session is enough, whatever others begin with it", async () => {
+  const sessions = createHoldfast({ store: join(folder, "holdfast.db"), format: "anthropic-messages" })
+  for (const id of ["0123456789abcdef.talk", "0123456789abcdef.talk-2"])
+    await sessions.session(id, { tenant: "0123456789abcdef" }).append([{ role: "user", content: "Never use tabs." }])
+  await sessions.close()
+  expect((await holdfast("rules", "talk")).out).toMatch(/1 rule of .*talk/)
+  expect((await holdfast("rules", "tal")).err).toMatch(/2 sessions begin with tal/)
+})
+
 test("policy suggest writes a file that a policy directory takes, and says what is no policy", async () => {
   const out = join(folder, "suggested.json")
   const told = await holdfastProcess("policy", "suggest", "ticket-1", "--out", out)
