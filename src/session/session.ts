@@ -224,11 +224,11 @@ async function sessionStack(live: Live): Promise<SessionStack | undefined> {
 
 async function append(live: Live, messages: readonly MessageLike[], format: Format | undefined): Promise<Acknowledged> {
   const known = format ?? live.options.format ?? live.frame?.format
-  const placed = await appendMessages(live, readMessagesLike(messages, known), await knownPins(live))
+  const { placed, events } = await appendMessages(live, readMessagesLike(messages, known), await knownPins(live))
   const ids = placed.map(entryId)
   const durable = live.journal.isDurable()
   if (ids.length > 0) live.emit({ type: "entries-appended", entries: ids, durable })
-  return { entries: ids, durable, trace: durability(live) }
+  return { entries: ids, durable, trace: [...events, ...durability(live)] }
 }
 
 async function compactNow(live: Live, request: CompactRequest): Promise<CompactionResult> {

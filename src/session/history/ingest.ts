@@ -6,7 +6,7 @@ import type { Steps } from "../../message/steps.ts"
 import { survivalOf } from "../../rules/survival.ts"
 import { runPaced } from "../../store/pace.ts"
 import { type EntryBody, entryId, freeze } from "../log/entry.ts"
-import type { LogEvent } from "../log/event.ts"
+import type { LogEvent, Trace } from "../log/event.ts"
 import type { CommitResult } from "../log/journal.ts"
 import type { Outline } from "../log/outline.ts"
 import {
@@ -54,7 +54,7 @@ function withRules(
 }
 
 /**
- * Appends messages after the session's current message, and returns the entry of each; those already in the log are not written again.
+ * Appends messages after the session's current message. `placed` is the entry of each; those already in the log are not written again.
  * `opening` are the documents at the start of a session; by default they are separated from the messages.
  */
 export async function appendMessages(
@@ -62,7 +62,7 @@ export async function appendMessages(
   messages: Transcript,
   pins: readonly SessionPin[],
   opening?: readonly InjectedDocument[],
-): Promise<readonly number[]> {
+): Promise<{ readonly placed: readonly number[]; readonly events: Trace }> {
   let added = messages
   let placed: readonly number[] = []
   const committed = await live.journal.commit((outline, next) => {
@@ -78,10 +78,9 @@ export async function appendMessages(
   live.at = placed.at(-1) ?? live.at
   live.opened ||= placed.length > 0
   live.answered = newestAnswer(messages) ?? live.answered
-  reportFound(live, committed.entries)
-  reportUnmatched(live, pins, added)
+  const events = [...reportFound(live, committed.entries), ...reportUnmatched(live, pins, added)]
   askFinder(live, committed, added)
-  return placed
+  return { placed, events }
 }
 
 /**

@@ -156,7 +156,7 @@ async function heldCall(
   pins: readonly SessionPin[],
 ): Promise<Call> {
   const separation = separate(request, { standing: live.documents })
-  const placed = await appendMessages(live, separation.conversation, pins, [])
+  const { placed, events } = await appendMessages(live, separation.conversation, pins, [])
   const names = new Map(separation.conversation.map(({ id }, n) => [id, messageId(entryId(placed[n] ?? 0))]))
   const messages = request.messages.map((message) => ({ ...message, id: names.get(message.id) ?? message.id }))
   const items = [...names.values()].flatMap((id): readonly Item[] => {
@@ -165,7 +165,7 @@ async function heldCall(
   })
   const view: View = { at: live.at, checkpoint: 0, items, standing: [] }
   const bare = { ...request, messages }
-  return callOf(live, options, { kind: "held", asText, came: request.wire, view, bare, separation })
+  return callOf(live, options, { kind: "held", asText, came: request.wire, view, bare, separation, events })
 }
 
 async function logCall(live: Live, options: PrepareOptions, bare: ModelRequest, asText: boolean): Promise<Call> {

@@ -200,6 +200,21 @@ describe("a rule that was pinned on request", () => {
     await expect(session.unpin(id)).rejects.toMatchObject({ problem: { code: "pin-unknown" } })
   })
 
+  test("are told in the trace of what brought them, with who said them and why they are rules", async () => {
+    const session = createHoldfast({ store: "memory", format: "openai-chat" }).session("told")
+    const { trace } = await session.append([{ role: "user", content: "Never use red. /unpin is no command here." }])
+    expect(trace).toEqual([
+      {
+        type: "rules-found",
+        pins: ["e3"],
+        rules: [{ pin: "e3", text: "Never use red.", speaker: "user", why: expect.stringMatching(/the user said it/) }],
+      },
+    ])
+    const later = await session.append([{ role: "user", content: "/unpin the blue one" }])
+    expect(later.trace).toEqual([{ type: "unpin-unmatched", name: "the blue one", fitting: 0 }])
+    expect((await session.append([{ role: "user", content: "Go on." }])).trace).toEqual([])
+  })
+
   test("can be pinned and withdrawn at the start of a message, and the operator's cannot", async () => {
     const session = open({ pins: ["Never open the lock gate."] })
     await session.append([{ role: "user", content: "/pin Greet the harbour master by name\n\nThen go on." }])
