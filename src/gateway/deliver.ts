@@ -76,6 +76,14 @@ export async function deliver(exchange: Exchange, delivery: Delivery): Promise<v
     present({ session, receipt, model: model ?? read?.response.model, usage: read?.response.usage }),
   )
   requestLog.close(relayed.ending, answer.status)
+  if (receipt === undefined) void completeRecord(exchange, outgoing)
+}
+
+/** Adds the trace and the receipt of a request that was answered before its session had stored it. */
+async function completeRecord({ requestLog, deps }: Exchange, outgoing: Delivery["outgoing"]): Promise<void> {
+  const known = await outgoing.stored?.()
+  if (known !== undefined)
+    deps.recentExchanges.complete(requestLog.id, { trace: known.trace, ...present({ receipt: known.receipt }) })
 }
 
 /** Limit on the size of a summary response; a summary is a page. */

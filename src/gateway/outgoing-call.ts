@@ -62,6 +62,8 @@ export type OutgoingCall = {
   /** The decoded request; undefined if it was forwarded at once or could not be read. */
   readonly request?: ModelRequest
   readonly known: () => CallState
+  /** For a request forwarded at once: resolves when its session has stored it; undefined if it is stored with the next one. */
+  readonly stored?: () => Promise<CallState | undefined>
   /** The guard that judges the tool calls of the response. */
   readonly guarding: () => Promise<SessionGuarding | undefined>
   /** A smaller body, after this one was refused as too long; undefined if there is none. */
@@ -192,6 +194,10 @@ function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, direct: Dire
     changed: fastPath?.splice !== undefined,
     known: () =>
       ingested === undefined ? { session, trace: [], ...present({ model: request.model }) } : knownOf(ingested),
+    stored: async () => {
+      await ingesting
+      return ingested === undefined ? undefined : knownOf(ingested)
+    },
     guarding: () => guardingAtOnce(deps, incomingCall, direct, judged),
     repeated: () => {
       judged.isOther = true

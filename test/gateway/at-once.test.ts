@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { createHoldfast } from "../../src/session/holdfast.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
-import { startTestGateway, type TestGatewayOptions } from "../support/gateway.ts"
+import { adminToken, startTestGateway, type TestGatewayOptions } from "../support/gateway.ts"
 
 let narrow: ModelServer
 let wide: ModelServer
@@ -49,6 +49,46 @@ async function converse(turns: number, units: (turn: number) => number, options:
   expect(gateway.records.map(({ attempts }) => attempts)).toEqual(gateway.records.map(() => 1))
   return gateway.records.map(({ how, changed }) => ({ how, changed }))
 }
+
+type ToldTrace = {
+  readonly how: string
+  readonly trace: readonly { readonly rules?: readonly { readonly text: string }[] }[]
+  readonly receipt?: { readonly contextTokens: number }
+}
+
+test("the trace of a request that was answered before its session had stored it has the rules found in it, a moment later", async () => {
+  const gateway = await startTestGateway(wide.url, {})
+  const messages: object[] = [{ role: "user", content: "Begin with the first file." }]
+  const traces: string[] = []
+  for (const text of ["", "Never push to main. Go on.", "Ask me before you deploy."]) {
+    if (text !== "") messages.push({ role: "assistant", content: "It is done." }, { role: "user", content: text })
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: "Bearer k", "x-session-id": "told-later" },
+      body: JSON.stringify({ model: "gpt-5.4", messages }),
+    })
+    await answer.text()
+    traces.push(answer.headers.get("x-holdfast-trace") ?? "")
+    await sleep(100)
+  }
+  const found = await Promise.all(
+    traces.map(async (id) => {
+      const headers = { authorization: `Bearer ${adminToken}` }
+      const told: { readonly trace: ToldTrace } = JSON.parse(
+        await (await fetch(`${gateway.url}/admin/traces/${id}`, { headers })).text(),
+      )
+      const { how, trace, receipt } = told.trace
+      const rules = trace.flatMap(({ rules = [] }) => rules.map(({ text }) => text))
+      return [how, rules, typeof receipt?.contextTokens]
+    }),
+  )
+  await gateway.close()
+  expect(found.slice(1)).toEqual([
+    ["at-once", ["Never push to main."], "number"],
+    ["at-once", ["Ask me before you deploy."], "number"],
+  ])
+  expect(gateway.faults).toEqual([])
+})
 
 test("requests go on at once up to where they are compacted, and then in the compacted shape", async () => {
   const seen = await converse(70, () => 300, { windowTokens: 30_000 })

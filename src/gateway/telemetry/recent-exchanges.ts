@@ -25,6 +25,11 @@ export function createRecentExchanges(limit = defaultLimit) {
       setNewest(records, record.id, record, limit)
       ended.emit(record)
     },
+    /** Adds what was known only after the exchange had ended. Listeners are not told again. */
+    complete: (id: string, known: Pick<ExchangeRecord, "trace"> & Partial<Pick<ExchangeRecord, "receipt">>): void => {
+      const record = records.get(id)
+      if (record !== undefined) records.set(id, { ...record, ...known })
+    },
     find: (id: string) => records.get(id),
     newest: (most: number, session?: string): readonly ExchangeRecord[] => {
       const all = [...records.values()].reverse()
