@@ -37,17 +37,20 @@ const rulesList: Command = {
 const columns = ["ID", "SPEAKER", "SOURCE", "FOR", "STATE", "POLICY", { title: "RULE", fit: "wrap" }] as const
 
 function ruleRows(rules: readonly ExplainedRule[], paper: Paper): readonly string[] {
-  const rows = rules.map(({ id, speaker, by, source, scope, state, policy, text }) => [
+  const rows = rules.map(({ id, speaker, by, source, scope, state, policy, binds, text }) => [
     id,
     by === "asked" ? `${speaker}, pinned` : speaker,
     source ?? "-",
     scope,
     state,
-    "none" in policy ? "-" : `${policy.family} ${policy.confidence}`,
+    policyWords(policy, binds || state !== "in-force"),
     text,
   ])
   return table(columns, rows, paper)
 }
+
+const policyWords = (policy: ExplainedRule["policy"], binds: boolean): string =>
+  "none" in policy ? "-" : `${policy.family} ${policy.confidence}${binds ? "" : ", stops nothing"}`
 
 const rulesWhy: Command = {
   options: storeOptions,
@@ -62,7 +65,7 @@ const rulesWhy: Command = {
       const found = inForce.length > 0 ? inForce : rulesNamed(name, rules)
       const [rule, ...others] = found
       if (rule === undefined || others.length > 0) return notOneRule(name, found.length)
-      const { policy } = rule
+      const { policy, binds } = rule
       const guard =
         "none" in policy
           ? `No policy: ${policy.none}.`
@@ -73,6 +76,9 @@ const rulesWhy: Command = {
           sentenceOf(rule.text),
           `${rule.state}; ${sentenceOf(rule.why)}.`,
           sentenceOf(guard),
+          ...(binds || rule.state !== "in-force" || "none" in policy
+            ? []
+            : ["The policy stops no call until someone pins the rule: holdfast rules add."]),
           ...rule.conflicts.map((id) => `It conflicts with ${id}.`),
         ],
       }

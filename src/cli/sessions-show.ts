@@ -214,11 +214,18 @@ function entryWords({ message, body, type }: HistoryEntry): string {
   }
 }
 
-function judgedWords({ tool, decision, policies, enforced }: CallVerdict): string {
-  if (policies.length === 0) return `${tool}: ${decision}`
+function judgedWords({ tool, decision, policies, enforced, observed = [] }: CallVerdict): string {
   const named = policies.join(", ")
-  if (decision === "allow") return `${tool}: allow (${named} on trial would not)`
-  return `${tool}: ${decision} by ${named}${enforced ? "" : " (not enforced)"}`
+  const what =
+    policies.length === 0
+      ? decision
+      : decision === "allow"
+        ? `allow (${named} on trial would not)`
+        : `${decision} by ${named}${enforced ? "" : " (not enforced)"}`
+  const others = observed.map(
+    (one) => `; it would be ${one.decision === "deny" ? "denied" : "asked about"} by the rule: ${one.rule}`,
+  )
+  return [`${tool}: ${what}`, ...others].join("")
 }
 
 const entryFrom = ({ message, type }: HistoryEntry): string => message?.role ?? (isType(type) ? nouns[type].one : type)

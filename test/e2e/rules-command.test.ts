@@ -107,6 +107,23 @@ test("a whole name of a session is enough, whatever others begin with it", async
   expect((await holdfast("rules", "tal")).err).toMatch(/2 sessions begin with tal/)
 })
 
+test("what a rule would have stopped is told in the log, and which rules stop nothing in their list", async () => {
+  const sessions = createHoldfast({ store: join(folder, "holdfast.db"), format: "anthropic-messages" })
+  const session = sessions.session("ticket-1")
+  const content = [{ type: "tool_use", id: "c1", name: "send_email", input: { to: "eve@elsewhere.test" } }]
+  await session.judge({ type: "message", role: "assistant", model: "m", content, stop_reason: "tool_use" })
+  await sessions.close()
+  expect((await holdfast("sessions", "show", "ticket-1", "--log")).out.replace(/\s+/g, " ")).toContain(
+    "send_email: allow; it would be denied by the rule: Never",
+  )
+  const judged = (await holdfast("sessions", "show", "ticket-1", "--entry", "e5")).out
+  expect(judged.replace(/[\s|]+/g, " ")).toContain("by the rule: Never e-mail anyone outside northwind.test.")
+  expect((await holdfast("rules", "ticket-1")).out).toMatch(/recipients 0\.95 +Never e-mail/)
+  await holdfast("rules", "demote", "ticket-1", "northwind")
+  expect((await holdfast("rules", "ticket-1")).out).toMatch(/recipients 0\.95, stops nothing +Never e-mail/)
+  expect((await holdfast("rules", "why", "ticket-1", "northwind")).out).toMatch(/The policy stops no call/)
+})
+
 test("policy suggest writes a file that a policy directory takes, and says what is no policy", async () => {
   const out = join(folder, "suggested.json")
   const told = await holdfastProcess("policy", "suggest", "ticket-1", "--out", out)

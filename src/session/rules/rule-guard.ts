@@ -27,6 +27,8 @@ export type ExplainedRule = SessionPin & {
   readonly policy:
     | Pick<RulePolicy, "family" | "policy" | "confidence">
     | { readonly none: string; readonly family?: PolicyFamily }
+  /** False if the policy only observes, whatever `guard.fromRules` says. */
+  readonly binds: boolean
 }
 
 export function explainRule(pin: SessionPin): ExplainedRule {
@@ -35,7 +37,7 @@ export function explainRule(pin: SessionPin): ExplainedRule {
     "policy" in found
       ? { family: found.family, policy: found.policy, confidence: found.confidence }
       : { none: found.why, ...present({ family: found.family }) }
-  return { ...pin, speaker: pin.channel, why: whyOf(pin), policy }
+  return { ...pin, speaker: pin.channel, why: whyOf(pin), policy, binds: isInForce(pin) && mayBind(pin) }
 }
 
 /** A rule in force, and the policy that it compiles to, or why it compiles to none. */
