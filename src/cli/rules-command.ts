@@ -29,7 +29,11 @@ const rulesList: Command = {
         text: (paper) =>
           rules.length === 0
             ? [`No rule was found in ${name} yet. holdfast rules add gives one; holdfast policy lists the operator's.`]
-            : [`${count(rules.length, "rule")} of ${name}:`, ...ruleRows(rules, paper)],
+            : [
+                `${count(rules.length, "rule")} of ${name}:`,
+                ...ruleRows(rules, paper),
+                paper.dim("The operator's rules come besides: holdfast policy."),
+              ],
       }
     }),
 }
@@ -90,7 +94,7 @@ const notOneRule = (name: string, fitting: number) =>
     fitting === 0
       ? `No rule fits "${sentenceOf(name)}".`
       : `${fitting} rules fit "${sentenceOf(name)}", and one has to be meant.`,
-    "Write its ID or more of its words; holdfast rules SESSION --all lists them.",
+    "Write its ID or more of its words; holdfast rules SESSION --all lists them. holdfast policy lists the operator's.",
   )
 
 const rulesAdd: Command = {
