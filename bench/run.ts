@@ -22,7 +22,7 @@ const names = [
   "replay",
 ] as const
 /** Options that take a value. */
-const valued: ReadonlySet<string> = new Set(["--corpus", "--html", "--seed", "--only", "--workers", "--soak"])
+const valued: ReadonlySet<string> = new Set(["--corpus", "--html", "--seed", "--only", "--soak"])
 
 type Options = { readonly corpus?: string; readonly quick: boolean; readonly repeats?: number }
 type Bench = { readonly run: (options: Options) => Promise<unknown>; readonly print: (report: never) => void }
@@ -33,7 +33,7 @@ const help = `Measures Holdfast beside its peers, in one run, and prints ratios.
 
   --quick        fewer repeats
   --json         the figures as JSON
-  --corpus DIR   also measure on the real traces in DIR (or HOLDFAST_CORPUS)
+  --corpus DIR   also measure on the real traces in DIR (or HOLDFAST_CORPUS); retention and handoff measure nothing else
 
 gateway and stall also take
 
