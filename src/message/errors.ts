@@ -95,7 +95,6 @@ export type Problem =
   | { readonly code: "finder-failed"; readonly reason: string }
   | { readonly code: "pin-unknown"; readonly pin: string; readonly fitting?: number }
   | { readonly code: "pin-shared"; readonly pin: string; readonly scope: string }
-  | { readonly code: "pin-inherited"; readonly pin: string }
   | { readonly code: "turn-too-long"; readonly iterations: number }
   | { readonly code: "turn-stopped"; readonly iterations: number }
   | { readonly code: "access-refused"; readonly status: 401 | 403; readonly reason: string }

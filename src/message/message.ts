@@ -202,8 +202,6 @@ const trustOf: Readonly<Record<Channel, number>> = {
 
 export const trust = (channel: Channel): number => trustOf[channel]
 
-export const isChannel = (name: unknown): name is Channel => typeof name === "string" && Object.hasOwn(trustOf, name)
-
 /** True if a text in this channel may be obeyed as an instruction. */
 export const instructs = (channel: Channel): boolean => trustOf[channel] >= trustOf.user
 

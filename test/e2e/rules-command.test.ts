@@ -81,7 +81,7 @@ test("a rule is named without its session, and whoever names none, two or a shar
   for (const command of ["why", "remove", "demote", "add"])
     expect(await told(command, "ticket-1")).toMatch(/It was not said which rule\./)
   const { rule } = JSON.parse((await holdfast("rules", "add", "No tabs.", "--scope", "agent", "--json")).out)
-  expect(await told("demote", rule)).toMatch(/holds for the whole agent, and a session alone cannot demote it/)
+  expect(await told("demote", rule)).toMatch(/holds for the whole agent, and a session alone cannot change it/)
   await holdfast("rules", "demote", "metric")
   expect((await holdfast("rules", "why", "metric")).out).toMatch(/someone demoted it: it is remembered/)
 })

@@ -1,5 +1,6 @@
+import { isSpeaker } from "../../guard/policy/template.ts"
 import { startOfText } from "../../language/cut-text.ts"
-import { isChannel, type Message } from "../../message/message.ts"
+import type { Message } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { entryId } from "../../session/log/entry.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
@@ -115,7 +116,7 @@ function readPending(value: unknown): PendingCall | undefined {
       rule: String(rule),
       facts: isObject(facts) ? facts : {},
       ...present({
-        speaker: isChannel(speaker) ? speaker : undefined,
+        speaker: isSpeaker(speaker) ? speaker : undefined,
         instead: typeof instead === "string" ? instead : undefined,
       }),
     }),

@@ -1,7 +1,6 @@
 import type { DetailedError, PolicyJson } from "@cedar-policy/cedar-wasm/nodejs"
 import { assert } from "../../message/assert.ts"
 import { HoldfastError, refuseOption } from "../../message/errors.ts"
-import { isChannel } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { createRecent } from "../../message/recall.ts"
 import type { Steps } from "../../message/steps.ts"
@@ -11,7 +10,16 @@ import { compileCondition, type GuardPolicy } from "./condition.ts"
 import { type Cedar, loadCedar } from "./engine.ts"
 import type { Matcher } from "./matcher.ts"
 import { type AttributeName, attributeNames, schemaText } from "./schema.ts"
-import { cedarString, lineAt, type PolicyDraft, refuseGiven, requireTexts, saysOneOf, shown } from "./template.ts"
+import {
+  cedarString,
+  isSpeaker,
+  lineAt,
+  type PolicyDraft,
+  refuseGiven,
+  requireTexts,
+  saysOneOf,
+  shown,
+} from "./template.ts"
 import { draftOfUse, isDeclarations, type PolicyInput, type TemplateUse } from "./templates.ts"
 
 /** Builds the Cedar texts of a template's conditions, each with the rule in words. */
@@ -54,7 +62,7 @@ function checkedDraft(use: TemplateUse, name: string): PolicyDraft {
     if (!known.includes(found))
       throw invalid(name, undefined, `${known.slice(1).join(" or ")} for ${option}`, shown(found))
   }
-  if (use.speaker !== undefined && !isChannel(use.speaker))
+  if (use.speaker !== undefined && !isSpeaker(use.speaker))
     throw invalid(name, undefined, "a channel, such as user, for speaker", shown(use.speaker))
   try {
     return onlyAbout(draftOfUse(use, name), use)

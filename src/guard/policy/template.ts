@@ -1,5 +1,6 @@
 import { refuseOption } from "../../message/errors.ts"
 import type { Channel } from "../../message/message.ts"
+import { namesIn } from "../../message/present.ts"
 import type { OpenKind } from "../facts/leaf.ts"
 import { searchable } from "../facts/words.ts"
 import type { Matcher } from "./matcher.ts"
@@ -38,6 +39,11 @@ export type UseOptions = {
   readonly from?: string
   readonly confidence?: number
 }
+
+const speakers: readonly Channel[] = namesIn("operator system user assistant memory document tool")
+
+/** True for a channel that a rule can have been stated in. */
+export const isSpeaker = (name: unknown): name is Channel => speakers.some((one) => one === name)
 
 /** Requires a list of one or more texts, and trims them. */
 export function requireTexts(option: string, value: readonly string[]): readonly string[] {

@@ -66,7 +66,8 @@ const maxPinName = 200
 /** The same; a Problem for a rule that another conversation has. */
 async function requireOwnPin(live: Live, name: string): Promise<SessionPin> {
   const found = await requirePin(live, name)
-  if (found.id.startsWith(inheritedMark)) throw new HoldfastError({ code: "pin-inherited", pin: found.id })
+  if (found.id.startsWith(inheritedMark))
+    throw new HoldfastError({ code: "pin-shared", pin: found.id, scope: "conversation" })
   return found
 }
 
