@@ -12,26 +12,19 @@ import {
   isCorrection,
   isRefuted,
   latestThoughts,
-  tableDrafts,
   thoughtDrafts,
 } from "./assistant-findings.ts"
 import {
-  agreedDraft,
   agreedTo,
-  answeredDraft,
   chosenFrom,
-  conclusionDrafts,
   confirmedDrafts,
   declines,
-  isShort,
   lastDrafts,
   namedFrom,
   needsQuestion,
-  offeredDraft,
   offersChoice,
   proposes,
   questionIn,
-  toldDrafts,
   waitsForUser,
 } from "./assistant-notes.ts"
 import { type CallDeed, deedOf, homeOf, inFolder } from "./call-deed.ts"
@@ -42,11 +35,12 @@ import { eachFile } from "./file-states.ts"
 import { type NoteDraft, worthiest } from "./note-draft.ts"
 import { type Outcome, outcomeOf } from "./outcome-of.ts"
 import { isScreen, screenText, withElement } from "./page-elements.ts"
+import { byNumber, previousConclusion, type ReplyContext, replyContextDrafts } from "./reply-context.ts"
 import { textEnds } from "./result-text.ts"
 import { endedBy, fetchedBy, goesOn, lookInto, type RunningCommands, runningDrafts } from "./running-commands.ts"
 import { isNoticeElement, ownDigest, spokenIn } from "./spoken-text.ts"
 import { checkboxesIn, isListLeft, keepTasks, openSince, recordTask } from "./task-list.ts"
-import { accepts, createUserTalk, newestRequest, objectedTo, type UserTalk, userNotes } from "./user-notes.ts"
+import { accepts, createUserTalk, newestRequest, objectedTo, userNotes } from "./user-notes.ts"
 import {
   createValues,
   holdsSteering,
@@ -81,12 +75,10 @@ type NotesOptions = {
 }
 
 /** What has been read of a transcript so far: updated message by message, and turned into notes at the end. */
-type NotesState = {
+type NotesState = ReplyContext & {
   /** The common parent folder of all folders in which commands ran. */
   readonly home: string | undefined
-  readonly work: Work
   readonly drafts: NoteDraft[]
-  readonly talk: UserTalk
   readonly values: Values
   /** Calls without a result so far. */
   readonly open: Map<string, OpenCall>
@@ -106,14 +98,6 @@ type NotesState = {
   isNoted: boolean
   /** True if `answer` ended the turn rather than preceded a call. */
   isLastWord: boolean
-  /** The assistant's statement that the user's latest message replies to, and whether it waited for the user. */
-  before: { readonly answer: AssistantStatement; readonly waits: boolean; readonly isNoted: boolean } | undefined
-  /** The list that the user was last asked to choose from. */
-  offered: AssistantStatement | undefined
-  /** The proposal that the user last accepted, and the reply that accepted it. */
-  agreed: { readonly proposal: AssistantStatement; readonly reply: string; readonly at: number } | undefined
-  /** True if the user's latest message is too short to be understood without what it replies to. */
-  isBrief: boolean
   /** Index of the message with the latest tool result. */
   calledSince: number
   /** Name of the changing tool whose last call since the user's message failed; cleared when a changing call succeeds. */
@@ -519,7 +503,7 @@ function readUser(reading: NotesState, text: string, doing: MessagePosition): vo
     reading.commitments.push(...commitmentsIn(answer))
     if (reading.gestured) reading.drafts.push(...confirmedDrafts(answer))
   }
-  draftPreviousConclusion(reading)
+  reading.drafts.push(...previousConclusion(reading))
   if (answer !== undefined && (waits || byNumber.test(text)) && offersChoice(answer)) reading.offered = answer
   if (answer !== undefined && reading.isLastWord && accepts(text) && proposes(answer))
     reading.agreed = { proposal: answer, reply: text, at: doing.at }
@@ -534,62 +518,3 @@ function readUser(reading: NotesState, text: string, doing: MessagePosition): vo
 
 /** Maximum length of a message searched for figures that are no longer valid: a longer one is a paste, not the user's words. */
 const maxSaid = 1_500
-
-/** Once the user has replied again, the statement before the previous reply becomes an ordinary conclusion. */
-function draftPreviousConclusion({ before, drafts }: NotesState): void {
-  if (before !== undefined) drafts.push(...conclusionDrafts(before.answer, before.isNoted))
-}
-
-/** Drafts of what the user's latest message replies to. */
-function replyContextDrafts(reading: NotesState): readonly NoteDraft[] {
-  const { before, isBrief, offered } = reading
-  const listed = isBrief && offered !== undefined && offered === before?.answer ? [] : choiceDrafts(reading)
-  const choice = [...listed, ...agreedDrafts(reading)]
-  if (before === undefined) return choice
-  const { answer, waits, isNoted } = before
-  if (waits) return [...(isBrief ? [answeredDraft(answer)] : []), ...choice, ...conclusionDrafts(answer, isNoted)]
-  const thoughts = isNoted ? [] : isShort(answer) ? tableDrafts(answer) : thoughtDrafts(answer)
-  return [...choice, ...toldDrafts(answer), ...thoughts]
-}
-
-const namedWithin = 2
-const ofList =
-  /\b(?:number|option|no\.|nr\.|nummer|variante?|opci[oó]n|opção|opzione|optie|possibility|choice|choix)\s(\d{1,2}|[A-H])\b(?! (?:of|items?|pieces?) (?!your\b|the list|that list))|\b(\d{1,2}|[A-H]) (?:of|on|from|in) (?:your|the|that) list\b/i
-
-/** Drafts of the list that the user was asked to choose from, until it was acted on; the choice may lie several messages back. */
-function choiceDrafts({ offered, work, talk }: NotesState): readonly NoteDraft[] {
-  if (offered === undefined) return []
-  // "Number 4 of your list" refers to the list, however old it is.
-  const later = talk.filter(({ at }) => at > offered.at)
-  const named = later.slice(-namedWithin).flatMap(({ text }) => ofList.exec(text)?.slice(1).find(Boolean) ?? [])[0]
-  if (named !== undefined) return [offeredDraft(offered, named)]
-  const reply = talk.find(({ at }) => at > offered.at)?.text ?? ""
-  const isByNumber = byNumber.test(reply)
-  const isOld = (talk.at(-1)?.at ?? 0) - offered.at > (isByNumber ? recentChoice : recentOffer)
-  const isActedOn =
-    [...work.runs.values()].some(({ kind, at }) => kind === "act" && at > offered.at) ||
-    [...work.files.values()].some(({ at, change }) => change !== undefined && at > offered.at)
-  if (isOld || (isActedOn && !isByNumber && !namesNumber.test(reply))) return []
-  const draft = offeredDraft(offered, reply)
-  // Once acted on, the list only explains what the numbers in the user's words referred to.
-  return [isActedOn ? { ...draft, kind: "finding", worth: numbersWorth } : draft]
-}
-
-/** Drafts of a proposal that the user accepted before the latest message, until it was acted on. */
-function agreedDrafts({ agreed, before, offered, work, talk }: NotesState): readonly NoteDraft[] {
-  if (agreed === undefined || agreed.proposal === before?.answer || agreed.proposal === offered) return []
-  const isOld = (talk.at(-1)?.at ?? 0) - agreed.at > recentOffer
-  const isActedOn = [...work.runs.values()].some(({ kind, at }) => kind === "act" && at > agreed.at)
-  return isOld || isActedOn ? [] : [agreedDraft(agreed.proposal, agreed.reply)]
-}
-
-const numbersWorth = 5
-/** Matches item numbers in a reply: "Yes, stop it, fix 1; leave 3 as it is". */
-const namesNumber = /(?<![\d.,:/-])[1-9](?![\d.,:/%-]|\s?(?:h|min|s|days?|x)(?!\p{L}))/u
-
-/** Messages after which a choice that was not acted on is considered dropped. */
-const recentOffer = 12
-/** Same limit if the user named numbers of the list. */
-const recentChoice = 40
-/** Matches a reply that begins with a number or letter of a list, and means nothing without it. */
-const byNumber = /^\W{0,3}(?:\p{L}{1,8}\s)?(?:\d{1,2}|[a-h])(?=[\s,.;:)!]|$)/iu

@@ -1,7 +1,8 @@
 import { channelOf } from "../../message/fence.ts"
 import type { Message, Transcript } from "../../message/message.ts"
 import { createPerObject } from "../../message/recall.ts"
-import { type CallDeed, commandDeed } from "./call-deed.ts"
+import type { CallDeed } from "./call-deed.ts"
+import { commandDeed } from "./command-deed.ts"
 import { changeOf, type FileDeed } from "./file-change.ts"
 
 /** Maximum length of a closing tag at the end of a text. */
