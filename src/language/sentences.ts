@@ -97,13 +97,27 @@ function isCasualTyping(text: string): boolean {
   const capitals = text.match(capitalBehindStop)?.length ?? 0
   const isSmallFirst = smallFirst.test(text)
   if (isSmallFirst && capitals === 0) return true
-  const small = text.match(smallBehindStop)?.length ?? 0
+  const small = smallStarts(text)
   return isSmallFirst ? small >= capitals : small > Math.max(1, capitals)
 }
 /** Matches a text that begins with a small letter, possibly after the number of a choice: "2, complete please. and …". */
 const smallFirst = new RegExp(`^(?:\\d{1,2}[.,:;)]\\s)?\\W{0,4}[${smalls}]`)
 const capitalBehindStop = new RegExp(`[.!?]\\s+[${capitals}](?:[${smalls}]|\\s[${smalls}])`, "g")
-const smallBehindStop = new RegExp(`[${smalls}]{4}[.!?]\\s+[${smalls}]`, "g")
+/** Counts the stops between a word in small letters and a small letter. Starting from the stops is faster than from each word. */
+function smallStarts(text: string): number {
+  let count = 0
+  let end = 0
+  for (const { 0: stop, index } of text.matchAll(smallBehindStop)) {
+    if (index - wordEnd < end || !smallWord.test(text.slice(index - wordEnd, index))) continue
+    end = index + stop.length
+    count++
+  }
+  return count
+}
+const smallBehindStop = new RegExp(`[.!?]\\s+[${smalls}]`, "g")
+/** Number of letters read of the word before a stop. */
+const wordEnd = 4
+const smallWord = new RegExp(`^[${smalls}]{${wordEnd}}$`)
 
 /** True if the character at an offset is a small letter. Only characters beyond ASCII need a conversion. */
 function isSmallAt(text: string, at: number): boolean {

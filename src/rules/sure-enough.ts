@@ -149,7 +149,12 @@ function thresholdOf(
 ): number {
   const view = statements[n]?.view
   if (view === undefined) return thresholds.talk
-  if (asksForInformation.test(view.own.text) || isDoneAsUsual(view.own) || isUnconfirmed(view.own)) return sureTalk
+  if (
+    (endsWithQuestion(view.own) && asksForInformation.test(view.own.text)) ||
+    isDoneAsUsual(view.own) ||
+    isUnconfirmed(view.own)
+  )
+    return sureTalk
   if (view.isItem && context.lists.has(view.over.text)) return listedTalk
   if (callsPreviousRule(view.own) && n > 0) return sureTalk
   if (
@@ -214,18 +219,29 @@ const callsPreviousRule = (reading: Reading): boolean =>
   !/[:：–—]| - /.test(reading.text)
 const maxCall = 14
 /** True if the last clause calls the rest a rule: "Wells go out below 0.9 only, that is the rule of the lab." */
-const callsItselfRule = ({ text }: Reading): boolean => {
-  const at = /.*[,;–—](?= )/u.exec(text)?.[0].length ?? 0
-  return at > 0 && text.slice(0, at).split(" ").length >= minCalled && callsPreviousRule(readWords(text.slice(at + 1)))
+function callsItselfRule({ text }: Reading): boolean {
+  const at = lastClauseEnd(text)
+  if (at === 0) return false
+  const last = text.slice(at + 1)
+  return (
+    pointingBack.test(last) && text.slice(0, at).split(" ").length >= minCalled && callsPreviousRule(readWords(last))
+  )
 }
+/** Returns the offset of the last blank after a mark that separates clauses; 0 if there is none. */
+function lastClauseEnd(text: string): number {
+  let at = text.lastIndexOf(" ")
+  while (at > 0 && !clauseMarks.includes(text.charAt(at - 1))) at = text.lastIndexOf(" ", at - 1)
+  return Math.max(0, at)
+}
+const clauseMarks = ",;–—"
 /** Minimum number of words before that clause; fewer are the name of a rule, or a request to note it. */
 const minCalled = 6
-const isBrief = ({ text, count }: Reading): boolean => text !== "" && count <= maxCall && !endsAsking.test(text)
+const isBrief = ({ text, count }: Reading): boolean => text !== "" && count <= maxCall && !isAsking(text)
 const pointingBack =
   /^(?:(?:and|und|et|y|e|en|och|i|ve|и|а) )?(?:(?:this|that|it|those|these|das|dies|ca|cela|eso|esto|isso|isto|questo|questa|dat|dit|det|to|bu|это|то)(?![\p{L}])|c'est|ce sont|es (?:una?|la)(?![\p{L}])|이건|이것|그건|그것|これ|それ|这|這|那)/u
 
 /** Matches a task that is done in the usual way: "Publish it with the script as always". */
-const isDoneAsUsual = (own: Reading): boolean => asAlways.test(own.text) && !sharesClass(own, never)
+const isDoneAsUsual = (own: Reading): boolean => !sharesClass(own, never) && asAlways.test(own.text)
 const never = classSet("never")
 const asAlways = new RegExp(
   `(?<![\\p{L}])${anyOf(
@@ -237,7 +253,7 @@ const asAlways = new RegExp(
 )
 /** True for what the speaker only heard ("my boss apparently wants every offer to go through legal"), unless it is a ban or a standing command. */
 const isUnconfirmed = (own: Reading): boolean =>
-  unconfirmed.test(own.text) && !sharesClass(own, neverOrAlways) && !isStandingCommand(own)
+  !sharesClass(own, neverOrAlways) && unconfirmed.test(own.text) && !isStandingCommand(own)
 const unconfirmed =
   /(?<![\p{L}])(?:apparently|supposedly|allegedly|reportedly|rumou?r has it|what i(?:['’]ve)? heard|angeblich|il para[iî]t que|apparemment|al parecer|supuestamente|aparentemente|pare che|a quanto pare|blijkbaar|naar verluidt|tydligen|podobno|якобы|говорят, что)(?![\p{L}])/iu
 const neverOrAlways = classSet("never always")
@@ -267,8 +283,10 @@ const callsOff =
  * True for a ban that excludes exceptions: "The host must not be restarted, now or later", "please don't call my father about any of this".
  */
 function forbidsForGood(text: string): boolean {
+  // Fewer sentences exclude exceptions than ban something.
+  if (!exceptsNothing.test(text)) return false
   const ban = bans.exec(text)
-  return ban !== null && exceptsNothing.test(text.slice(ban.index)) && !endsAsking.test(text)
+  return ban !== null && exceptsNothing.test(text.slice(ban.index)) && !isAsking(text)
 }
 const bans =
   /\b(?:must|may|should|shall|can|is|are) ?(?:not|never) (?:to )?be \p{L}{3,}|(?:^|[:;,.] ?)(?:and |so |but )?(?:please )?(?:don['’]?t|do not) \p{L}{3,}/iu
@@ -332,16 +350,16 @@ const isUnderPreferences = (statement: Statement | undefined): boolean =>
 const preferences = new RegExp(`^[^\\p{L}]{0,6}(?:\\p{L}+ ){0,2}${anyOf(words.preferences)}(?![\\p{L}])`, "iu")
 
 const emphasizes = ({ text, count }: Reading, labels: ReadonlySet<string>): boolean =>
-  text !== "" && count <= maxCall && !labels.has(text) && !endsAsking.test(text) && emphasis.test(text)
+  text !== "" && count <= maxCall && !labels.has(text) && !isAsking(text) && emphasis.test(text)
 const emphasis = new RegExp(
   `(?<![\\p{L}])${anyOf(words.emphasis)}(?![\\p{L}])|${anyOf(words.emphasisIdeographic)}`,
   "iu",
 )
 
 const announces = (reading: Reading, labels: ReadonlySet<string>): boolean =>
-  sharesClass(reading, ruleClass) && !labels.has(reading.text) && !endsAsking.test(reading.text)
+  sharesClass(reading, ruleClass) && !labels.has(reading.text) && !isAsking(reading.text)
 const ruleClass = classSet("rule")
-const endsAsking = /[?？]$/
+const isAsking = (text: string): boolean => text.endsWith("?") || text.endsWith("？")
 
 /** Returns the part of a sentence before its colon if text follows, or before its dash if that part asks to be followed. */
 function leadOf({ text }: Reading): Reading {
@@ -382,4 +400,4 @@ export const forbidding: ClassSet = classSet("never dont forbid")
 export const opensSteps = ({ view }: Statement, register: Register): boolean =>
   register === "page" && endsInColon(view.own) && /^(?:if|when|whenever|before|after|to)\b/.test(view.own.text)
 
-export const endsWithQuestion = ({ text }: Reading): boolean => endsAsking.test(text)
+export const endsWithQuestion = ({ text }: Reading): boolean => isAsking(text)
