@@ -109,9 +109,13 @@ const standsAlone = (parsed: ParsedSentence, at: number): boolean =>
   behindPronoun.test(parsed.text.slice(startOf(parsed, at) + wordAt(parsed, at).length))
 const behindPronoun = new RegExp(`^,?\\s*[.?!:：]?\\s*(?:$|[${letters}])`)
 
+/** All verbs of `readsAt` and `handlesAt`: one lookup tells that most words are none. */
+const workVerbs: ReadonlySet<string> = new Set([...readVerbs, ...pairedVerbs.keys(), ...handleVerbs, ...makeVerbs])
+
 /** True if a sentence asks for something to be done with a text that it names or refers to with a pronoun. */
 function asksFor(parsed: ParsedSentence): boolean {
-  for (const at of parsed.words.keys()) {
+  for (const [at, verb] of parsed.words.entries()) {
+    if (!workVerbs.has(verb) && !verb.includes("-")) continue
     const isRead = readsAt(parsed, at)
     if (!isRead && !handlesAt(parsed, at)) continue
     for (let next = at + 1; next < parsed.words.length && next <= at + maxReach; next++) {
@@ -136,7 +140,7 @@ const inSystem = wordSet("ticket issue task story card")
 
 /** True for a question about a text: "Is this clause fair?" */
 const asksAboutText = (parsed: ParsedSentence): boolean =>
-  /[?？]/.test(parsed.text) &&
+  hasQuestionMark(parsed.text) &&
   parsed.words.some((_, at) => isIn(parsed, at, pointers) && (isText(parsed, at + 1) || isText(parsed, at + 2)))
 
 const possessive = /^(?!(?:today|it|that|what|here|there|let|who|he|she)['’]s)[^'’]{2,24}['’]s$/
@@ -149,6 +153,7 @@ function namesTextOfOthers(parsed: ParsedSentence): boolean {
 
 /** True if a sentence presents a text: "This is the ticket", "here's my sister's mail". */
 function handsText(parsed: ParsedSentence): boolean {
+  if (!presents.test(parsed.text)) return false
   return parsed.words.some((first, at) => {
     const isShort = first === "here's" || first === "here’s" || first === "this's"
     const isLong = presenting.has(first) && /^(?:is|are)$/.test(wordAt(parsed, at + 1))
@@ -160,6 +165,7 @@ function handsText(parsed: ParsedSentence): boolean {
 }
 
 const presenting = wordSet("here this these")
+const presents = /here|this|these/
 
 /** True for something definite that belongs to somebody who is neither the speaker nor the reader: "This is the style file of a rival". */
 const isOwned = (parsed: ParsedSentence, from: number, at: number): boolean =>
@@ -173,6 +179,7 @@ const asking = wordSet("do does did is are would should")
 
 /** True for a question about what others want: "What does she want?" */
 const asksWhatOthersWant = (parsed: ParsedSentence): boolean =>
+  parsed.text.includes("what") &&
   parsed.words.some(
     (first, at) =>
       first === "what" &&
@@ -205,12 +212,15 @@ const acquired = anyPattern(
 )
 const announced = anyPattern(
   "^[^.!\\n]{0,60}\\b(?:reword|rephrase|paraphrase|proof-?read|translate|tl;? ?dr)\\b[^.!\\n]{0,50}$",
-  "\\b(?:is|are|was|were) (?:this|that|these|it) (?:really |actually |even |all )?(?:ok|okay|correct|true|right|legit|legal|fine|spam|a scam|phishing|normal|fair|good|safe|accurate|wrong|a joke)\\b[^.!\\n]{0,60}\\?",
-  "\\b(?:do|should|must|can|could) (?:we|i) (?:have to |need to )?(?:react|reply|answer|respond|ignore|trust|agree|accept|sign|use (?:it|this))\\b[^.!\\n]{0,60}\\?",
   "\\b(?:what|how) (?:should|do|would|could|can) (?:i|we|you) (?:answer|reply|respond|react|say|tell)\\b",
   "\\bread (?:this|these|the following)\\b|\\b(?:got|received|found|saw|read|copied|grabbed) it (?:from|on|in)\\b",
   "\\b(?:this|here)(?:'s| is) (?:their|his|her|what (?!i\\b|we\\b|you\\b|to\\b))",
   "\\b(?:see|as|quoted|copied|pasted|shown|text|mail|message|listed|reply|answer|review|letter|post|ticket) below\\b|\\bbelow[.:：]?\\s*$",
+)
+/** Same, if the sentence has a question mark. */
+const announcedByQuestion = anyPattern(
+  "\\b(?:is|are|was|were) (?:this|that|these|it) (?:really |actually |even |all )?(?:ok|okay|correct|true|right|legit|legal|fine|spam|a scam|phishing|normal|fair|good|safe|accurate|wrong|a joke)\\b[^.!\\n]{0,60}\\?",
+  "\\b(?:do|should|must|can|could) (?:we|i) (?:have to |need to )?(?:react|reply|answer|respond|ignore|trust|agree|accept|sign|use (?:it|this))\\b[^.!\\n]{0,60}\\?",
 )
 /** Same in other languages: the text is asked about, or what somebody means by it. */
 const announcedElsewhere = anyPattern(
@@ -222,8 +232,12 @@ const announcedElsewhere = anyPattern(
   "(?:これ|以下|次の|この(?:メール|文章|文)).{0,20}(?:要約|翻訳|訳|説明|返信|見て|どう)|(?:переведи|перескажи|суммируй|объясни|ответь на|посмотри).{0,30}(?:это|этот|эту|ниже)|(?:이|다음|아래).{0,12}(?:요약|번역|설명|답장)",
 )
 
+const hasQuestionMark = (text: string): boolean => text.includes("?") || text.includes("？")
+const isAnnounced = (text: string): boolean =>
+  announced.test(text) || (text.includes("?") && announcedByQuestion.test(text))
+
 const handsOver = (parsed: ParsedSentence): boolean =>
-  announced.test(parsed.text) ||
+  isAnnounced(parsed.text) ||
   announcedElsewhere.test(parsed.text) ||
   asksWhatOthersWant(parsed) ||
   asksFor(parsed) ||
@@ -232,7 +246,7 @@ const handsOver = (parsed: ParsedSentence): boolean =>
   namesTextOfOthers(parsed) ||
   handsText(parsed)
 
-/** Matches a question about what is at hand, or one of one or two words: "thoughts?" */
+/** Matches a question, which has a question mark, about what is at hand, or one of one or two words: "thoughts?" */
 const asksAbout = anyPattern(
   "\\b(?:your (?:take|opinion|view|thoughts)|any thoughts|opinions?)\\b[^.!\\n]{0,40}[?？]\\s*$",
   "\\b(?:clause|section|article|paragraph|item|line) \\d[^.!\\n]{0,80}[?？]\\s*$",
@@ -284,7 +298,7 @@ export function announcesPaste(paragraph: string, ahead: number): boolean {
     if (acquired.test(sentence)) return true
     if (binds.test(sentence) && !isQuestion.test(sentence)) return false
     const parsed = parse(sentence)
-    if (handsOver(parsed) || (asksAbout.test(sentence) && !works.test(sentence))) return true
+    if (handsOver(parsed) || (hasQuestionMark(sentence) && asksAbout.test(sentence) && !works.test(sentence))) return true
     if (pointsAhead.test(sentence) && !ownVerb.test(sentence) && parsed.words.length <= maxReach) return true
     if (asksFirst.test(sentence) && asksHere.test(sentence) && !works.test(sentence)) return true
     if (endsWithThis.test(sentence) && parsed.words.length <= maxReach && !keeps.test(sentence)) return true
@@ -323,7 +337,7 @@ export function asksAboutEarlier(paragraph: string): boolean {
     if (asksForNod.test(sentence) || (binds.test(sentence) && !isQuestion.test(sentence))) return false
     const parsed = parse(sentence)
     const asks = isQuestion.test(sentence) || asksFirst.test(sentence)
-    if (asks && (pronoun.test(sentence) || announced.test(sentence)) && !works.test(sentence)) return true
+    if (asks && (pronoun.test(sentence) || isAnnounced(sentence)) && !works.test(sentence)) return true
     if (parsed.words.length > maxReach) return false
     return parsed.words
       .slice(0, 2)

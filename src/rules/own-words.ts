@@ -220,11 +220,11 @@ function discussedParagraphs(paragraphs: readonly Paragraph[]): ReadonlySet<numb
   const excerpts = excerptsIn(texts)
   const looksBack = !last.isBlock && asksAboutEarlier(texts.at(-1) ?? "")
   for (const [n, { lines, isBlock }] of paragraphs.entries()) {
-    const paragraphText = texts[n] ?? ""
-    if (isBlock || requests[n] === true || speaksForSelf(paragraphText)) continue
+    if (isBlock || requests[n] === true) continue
     const isSpokenOf = looksBack && n < paragraphs.length - 1
-    const isUnderTitle = isTitled(lines.map(({ read }) => read)) || isUnderTitleLine(paragraphs, n)
-    if (isSpokenOf || (requestCount > 0 && isUnderTitle) || excerpts.has(n)) discussed.add(n)
+    const isUnderTitle = (): boolean => isTitled(lines.map(({ read }) => read)) || isUnderTitleLine(paragraphs, n)
+    if ((isSpokenOf || excerpts.has(n) || (requestCount > 0 && isUnderTitle())) && !speaksForSelf(texts[n] ?? ""))
+      discussed.add(n)
   }
   return discussed
 }
