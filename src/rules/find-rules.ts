@@ -270,7 +270,7 @@ function draftsIn(statements: readonly Statement[], own: readonly number[], regi
   // No context makes a sentence with a lower score a rule, and most messages have none above it. Only list items may score lower.
   const minScore = (statements[0]?.view.items ?? 0) > 0 ? listedTalk : calledTalk
   if (register === "talk" && !scores.some((score) => score > minScore)) return drafts
-  const context = register === "talk" ? messageContext(statements, scores) : undefined
+  const context = register === "talk" ? lazy(() => messageContext(statements, scores)) : undefined
   for (let n = 0; n < statements.length; n++) {
     const statement = statements[n]
     if (statement === undefined) break

@@ -298,7 +298,8 @@ export function announcesPaste(paragraph: string, ahead: number): boolean {
     if (acquired.test(sentence)) return true
     if (binds.test(sentence) && !isQuestion.test(sentence)) return false
     const parsed = parse(sentence)
-    if (handsOver(parsed) || (hasQuestionMark(sentence) && asksAbout.test(sentence) && !works.test(sentence))) return true
+    if (handsOver(parsed) || (hasQuestionMark(sentence) && asksAbout.test(sentence) && !works.test(sentence)))
+      return true
     if (pointsAhead.test(sentence) && !ownVerb.test(sentence) && parsed.words.length <= maxReach) return true
     if (asksFirst.test(sentence) && asksHere.test(sentence) && !works.test(sentence)) return true
     if (endsWithThis.test(sentence) && parsed.words.length <= maxReach && !keeps.test(sentence)) return true

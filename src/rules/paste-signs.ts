@@ -284,15 +284,14 @@ const minQuantities = 2
 const minFields = 2
 
 const colon = /[:：]/
+const colons = [":", "："]
 
 /** True if there are at least two colons: a record has one in each of its fields. */
 function hasColons(lines: readonly string[]): boolean {
   let count = 0
   for (const line of lines)
-    for (let at = 0; at < line.length; at++) {
-      const code = line.charCodeAt(at)
-      if ((code === 0x3a || code === 0xff1a) && ++count >= minFields) return true
-    }
+    for (const mark of colons)
+      for (let at = line.indexOf(mark); at >= 0; at = line.indexOf(mark, at + 1)) if (++count >= minFields) return true
   return false
 }
 

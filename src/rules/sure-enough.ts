@@ -70,18 +70,22 @@ const lastingWords = new RegExp(`(?<![\\p{L}])${anyOf(words.repeating, words.say
 const severalRules =
   /(?<![\p{L}])(?:rules|constraints|guidelines|conventions|principles|regeln|vorgaben|grundregeln|règles|regles|consignes|reglas|normas|regras|regole|regels|afspraken|zasady|pravidla|regler|kurallar\p{L}{0,4}|правила)(?![\p{L}])|规矩|规则|規則|ルール|규칙/iu
 
-/** True if the score of a statement is high enough in its context, and the statement is not a lead, code, a definition or a habit. */
+/**
+ * True if the score of a statement is high enough in its context, and the statement is not a lead, code, a definition or a habit. The
+ * context is that of a user's message, and is only read for scores that leave it open.
+ */
 export function meetsThreshold(
   statements: readonly Statement[],
   n: number,
   scores: readonly number[],
-  context?: MessageContext,
+  context?: () => MessageContext,
 ): boolean {
   const statement = statements[n]
   const score = scores[n] ?? 0
-  if (statement === undefined || score <= (context === undefined ? thresholds.page : listedTalk)) return false
-  if (context !== undefined && score <= thresholdOf(statements, n, scores, context)) return false
-  const { own } = statement.view
+  if (statement === undefined) return false
+  const { own, isItem } = statement.view
+  if (score <= (context === undefined ? thresholds.page : isItem ? listedTalk : calledTalk)) return false
+  if (context !== undefined && score <= sureTalk && score <= thresholdOf(statements, n, scores, context())) return false
   if (context !== undefined && score < sureTalk && (tellsHabit.test(own.text) || callsOff.test(own.text))) return false
   return !isLead(statement) && !isCode(own.text) && !isDefinition(statement) && saysWhatToDo(own)
 }
@@ -138,7 +142,7 @@ const announcedTalk = -1.3
 const emphasizedTalk = -1.6
 export const calledTalk = -2.3
 export const listedTalk = -3.3
-/** A sentence with a higher score is a rule in any context. */
+/** A sentence with a higher score is a rule in any context: no threshold is higher. */
 export const sureTalk = 1.7
 
 function thresholdOf(
