@@ -73,7 +73,7 @@ export function rulesInText(text: string, options: FindOptions): readonly FoundR
 }
 
 /** Rules of a user's message, cached because the log and the notes of a session each ask for them. */
-export const saidRules = createRecent((text) => rulesInText(text, { channel: "user" }), 200)
+export const saidRules = createRecent((text) => rulesInText(text, { channel: "user" }), 1000)
 
 /**
  * Same as `rulesInText`, in steps of a few milliseconds. A short text is read in one step; the `yield` before it is for callers that read

@@ -150,7 +150,7 @@ const mayHavePaste = (text: string): boolean =>
 const opensData = /^\s*[[{]/
 
 /** Cached, because rules, withdrawals and notes are each searched for in the same message within one turn. */
-const ownSpans = createRecent((text) => subtractSpans({ start: 0, end: text.length }, pastesIn(text)), 200)
+const ownSpans = createRecent((text) => subtractSpans({ start: 0, end: text.length }, pastesIn(text)), 1000)
 
 function pastesIn(text: string): readonly Span[] {
   const asides = asidesIn(text)
