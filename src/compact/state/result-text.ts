@@ -172,8 +172,16 @@ export function firstLine(text: string, wanted: RegExp, unless?: RegExp): string
   return `${found.trim()} ${next ?? ""}`.trim()
 }
 
+/** Parses an answer; undefined if it is no JSON. The last one is kept, because the same result is read several times in a row. */
 export function parseJson(text: string): unknown {
-  if (!/^\s{0,20}[[{"\d]/.test(text)) return undefined
+  if (text !== lastRead.text) lastRead = { text, json: readJson(text) }
+  return lastRead.json
+}
+let lastRead: { readonly text: string; readonly json: unknown } = { text: "", json: undefined }
+
+function readJson(text: string): unknown {
+  // A line of a log may start like JSON, and an error takes longer than a look at both ends.
+  if (!jsonEnds.test(`${text.slice(0, maxIndent).trimStart().charAt(0)}${text.trimEnd().slice(-1)}`)) return undefined
   try {
     return JSON.parse(text)
   } catch {
@@ -181,6 +189,9 @@ export function parseJson(text: string): unknown {
     return undefined
   }
 }
+const jsonEnds = /^(?:\{\}|\[\]|""|\d\d)$/
+/** Maximum number of blanks before an answer in JSON, and its first character. */
+const maxIndent = 21
 
 /** Returns the JSON objects among the lines of an output, each on one line or indented over several. */
 export function printedRecords(output: string): readonly string[] {
