@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
+import type { Store } from "../store/store.ts"
 import { createHoldfast, type Holdfast } from "./holdfast.ts"
 import type { SessionEvent } from "./state/events.ts"
 import type { MemoryOptions } from "./state/options.ts"
@@ -78,6 +79,31 @@ describe("text full of identifiers", () => {
     expect(await data("s")).toBeGreaterThan(0)
     expect(await data("t")).toBe(0)
     expect(flushes.filter(({ session }) => session === "t").some(({ known = 0 }) => known > 0)).toBe(true)
+  })
+})
+
+describe("what there is nothing to remember of", () => {
+  const filler = "It is long. ".repeat(60)
+  const empty = [1, 2, 3].map(() => `Go on. ${filler}`)
+  const orders = [4, 5].map((turn) => `My order is ORD-77${turn}41 and the host is srv-${turn}.example. ${filler}`)
+  const notedIn = async (store: Store): Promise<number> =>
+    (await store.outline("s", { from: 1, limit: 1000 })).filter(({ type }) => type === "memory-flushed").length
+
+  test("takes no write of its own, and what follows is remembered all the same, also by another process", async () => {
+    const { holdfast, store, flushes } = open({}, 1500)
+    await talk(holdfast, "s", empty, "user")
+    const before = await notedIn(store)
+    await talk(holdfast, "s", empty, "user")
+    expect(flushes.at(-1)?.rows).toBe(0)
+    expect(await notedIn(store)).toBe(before)
+    await holdfast.close()
+    const other = createHoldfast({ store, format: "openai-chat", windowTokens: 1500, reserveTokens: 300 })
+    await talk(other, "s", orders, "user")
+    await other.close()
+    expect(await notedIn(store)).toBeGreaterThan(before)
+    const { memory } = await store.holdings("s")
+    const rows = await store.memory.get({ tenant: "", agent: "default" }, [...new Set(memory.map(({ id }) => id))])
+    for (const order of ["ORD-77441", "ORD-77541"]) expect(rows.some(({ text }) => text.includes(order))).toBe(true)
   })
 })
 

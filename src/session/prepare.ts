@@ -315,6 +315,8 @@ function startBackgroundWork(preparing: PrepareState, { budgeted, wire, view }: 
 
 /** Limit on the messages flushed to memory at once; older ones were flushed when they were new. */
 const maxMessages = 5000
+/** Number of entries after which the log notes that everything was flushed, even if there was nothing to remember. */
+const maxUnnoted = 100
 
 /** Writes the messages since the last flush to memory before they are compacted, from the request if it has them, else from the log. */
 async function flushMemory(live: Live, { frame, separation }: Call): Promise<void> {
@@ -322,7 +324,7 @@ async function flushMemory(live: Live, { frame, separation }: Call): Promise<voi
   const outline = journal.outline()
   const last = outline.ofType("memory-flushed").at(-1)
   const upTo = last === undefined ? 0 : (outline.reference(last) ?? 0)
-  const path = outline.path(at, upTo) ?? outline.path(at) ?? []
+  const path = outline.path(at, Math.max(upTo, live.flushed)) ?? outline.path(at, upTo) ?? outline.path(at) ?? []
   if (path.length === 0) return
   const newest = path.slice(-maxMessages)
   const byId = new Map<string, Message>(separation.conversation.map((message) => [message.id, message]))
@@ -338,7 +340,10 @@ async function flushMemory(live: Live, { frame, separation }: Call): Promise<voi
     : await readConversation(live, newest)
   const { entries, worthless } = await runPaced(flushSteps(conversation))
   const { written, known, leftOut, limit } = await live.memory.remember(live.id, live.redact(entries))
-  await journal.commit(() => [{ type: "memory-flushed", upTo: at, rows: written.length }])
+  live.flushed = at
+  // Messages without anything new are not worth a write of their own: they are read again if the session is opened anew.
+  if (written.length + leftOut > 0 || at - upTo > maxUnnoted)
+    await journal.commit(() => [{ type: "memory-flushed", upTo: at, rows: written.length }])
   const skipped = Object.fromEntries(Object.entries({ worthless, known, leftOut }).filter(([, count]) => count > 0))
   live.emit({ type: "memory-flushed", rows: written.length, ...skipped, ...present({ limit }) })
 }

@@ -100,6 +100,8 @@ export type Live = Pick<Shared, "store" | "queue" | "options" | "spending" | "st
     removed: boolean
     /** How often pending entries got new sequence numbers. */
     moves: number
+    /** The last message that was flushed to memory by this process; the log notes only flushes with something to remember. */
+    flushed: number
     /** The last request of a client that sends its whole history, with entry ids. */
     client?: ModelRequest
     frame?: ModelRequest
@@ -208,6 +210,7 @@ export function openLive(shared: Shared, id: string, owner: MemoryOwner): Live {
     learned: false,
     removed: false,
     moves: 0,
+    flushed: 0,
     documents: new Set(),
     stack: "",
     answered: undefined,
@@ -246,6 +249,7 @@ function onEntriesMoved(live: Live, places: ReadonlyMap<number, number>): void {
   live.unconfirmed.clear()
   for (const seq of unconfirmed) live.unconfirmed.add(seq)
   live.learned = false
+  live.flushed = 0
   live.moves += 1
 }
 
