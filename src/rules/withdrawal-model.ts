@@ -369,9 +369,10 @@ function swapsValue(rule: TextReading, sentence: TextReading, rest: number): boo
  * nothing else.
  */
 export function movesLimit(ruleText: string, sentenceText: string): boolean {
+  // Few rules set a limit; all others need not be read any further, and neither need the sentence.
+  if (!readKeys(ruleText).tokens.some(({ sort }) => sort === "number")) return false
   const rule = readText(ruleText)
-  // Few rules set a limit; for all others the sentence need not be read.
-  if (!rule.classes.has("limit") || rule.numbers.size === 0 || !saysChange(sentenceText)) return false
+  if (!rule.classes.has("limit") || !saysChange(sentenceText)) return false
   const sentence = readText(sentenceText)
   if (relationOf(rule.numbers, sentence.numbers) !== "other") return false
   const isOfLimit = (key: string): boolean => isLimit(key) || sentence.numbers.has(key) || sentence.doing.has(key)

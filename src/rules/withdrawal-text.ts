@@ -64,6 +64,15 @@ const phrases = lazy((): ReadonlyMap<string, readonly string[]> => {
   }
   return known
 })
+/** Number of words of the longest phrase that starts with a word. */
+const longestPhrase = lazy((): ReadonlyMap<string, number> => {
+  const longest = new Map<string, number>()
+  for (const phrase of phrases().keys()) {
+    const [first = "", ...more] = phrase.split(" ")
+    longest.set(first, Math.max(longest.get(first) ?? 0, Math.min(maxPhrase, more.length + 1)))
+  }
+  return longest
+})
 /** Maximum number of words in a phrase. */
 const maxPhrase = 5
 const runs = lazy((): readonly (readonly [string, string])[] =>
@@ -80,13 +89,15 @@ const runs = lazy((): readonly (readonly [string, string])[] =>
  */
 function rolesOf(tokens: readonly Token[], doing: Set<string>): readonly (readonly string[])[] {
   const known = phrases()
+  const longest = longestPhrase()
   let phraseEnd = 0
   return tokens.map(({ sort, text }, n) => {
     if (sort === "unspaced") return [...new Set(runs().flatMap(([part, name]) => (text.includes(part) ? [name] : [])))]
     if (sort !== "word") return []
     const found: string[] = []
     let phrase = ""
-    for (let more = 0; more < maxPhrase && tokens[n + more]?.sort === "word"; more++) {
+    const words = longest.get(text) ?? 0
+    for (let more = 0; more < words && tokens[n + more]?.sort === "word"; more++) {
       phrase += `${more === 0 ? "" : " "}${tokens[n + more]?.text}`
       const names = known.get(phrase)
       if (names === undefined || (more === 0 && n < phraseEnd)) continue
