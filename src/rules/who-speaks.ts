@@ -24,8 +24,8 @@ import { hashFactor, hashStart } from "./word-facts.ts"
  */
 
 /**
- * Scores above which somebody else speaks: in a message of one line, in one of several lines, and beside a paste that the form of the
- * message shows.
+ * Scores above which somebody else speaks, the lowest first: in a message of one line, in one of several lines, and beside a paste that the
+ * form of the message shows.
  */
 export const [onOneLine, surelyAnothers, surelyPasted]: readonly [number, number, number] = [0.25, 1, 3]
 
@@ -37,13 +37,16 @@ export const hasRoomForTwo = (text: string): boolean => separator.test(text)
 
 /** True if the context of a sentence in the user's own words shows that somebody else says it. The text has passed `hasRoomForTwo`. */
 export function isAnothers(text: string, sentence: Span, pages: readonly Span[]): boolean {
+  const score = speakerScore(text, sentence)
+  // Most sentences are the user's own wherever they stand.
+  if (score <= onOneLine) return false
   // Where a paste was found beside the user's words, the speakers are told apart already.
   const isWhole = pages.length === 1 && pages[0]?.start === 0 && pages[0].end === text.length
   const isUnderLead = ruleLead.test(lineUpTo(text, sentence)) || rulesHeading.test(headingOver(text, sentence.start))
   // On one line somebody else can speak only after a separator.
   const isOneLine = !text.includes("\n") && separator.test(text.slice(0, sentence.end))
   const minScore = !isWhole ? surelyPasted : isUnderLead ? besideRuleLead : isOneLine ? onOneLine : surelyAnothers
-  return speakerScore(text, sentence) > minScore
+  return score > minScore
 }
 /** Matches a line that announces rules: they are the user's own as long as no paste is found. */
 const ruleLead = new RegExp(`^\\W*(?:\\p{L}+ ){0,3}${anyOf(words.leadingIn)}(?![\\p{L}])[^:：\\n]{0,60}[:：]`, "iu")
