@@ -1,4 +1,7 @@
+import { isAsciiLetter } from "../language/letters.ts"
 import type { Span } from "../message/message.ts"
+import { charKind, kindTable, learnKind } from "./sign-kinds.ts"
+import { isOfRun } from "./word-facts.ts"
 
 /** A paragraph, list item, heading, table row or quoted line; its span leaves out the bullet and other marks. */
 export type TextBlock = Span & {
@@ -85,11 +88,19 @@ function frontMatterEnd(lines: readonly Line[]): number {
 /** True if a line starts with a word, and so with no mark of a heading, item, row, quotation or fence. */
 function isPlainStart(text: string): boolean {
   const code = text.charCodeAt(0)
-  if (!(code >= 0x61 && code <= 0x7a) && !(code >= 0x41 && code <= 0x5a)) return false
+  if (code >= 0x80) return isPlainLetter(code)
+  if (!isAsciiLetter(code)) return false
   // "a)" and "b." are items.
   const next = text.charCodeAt(1)
   return next !== 0x29 && next !== 0x2e
 }
+
+/** True for a letter beyond ASCII that no mark contains: Chinese numerals count items, and some symbols are letters. */
+const isPlainLetter = (code: number): boolean =>
+  isOfRun(code)
+    ? !numerals.includes(String.fromCharCode(code))
+    : code < 0x2000 && ((kindTable[code] || learnKind(code)) & charKind.letter) !== 0
+const numerals = "一二三四五六七八九十"
 
 function readLine(state: ParserState, line: Line): void {
   const { text } = line
