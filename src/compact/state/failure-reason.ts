@@ -1,14 +1,14 @@
 import { anyOf } from "../../language/word-lists.ts"
 import { oneLine } from "../summary/summary.ts"
 import words from "./outcome-words.json" with { type: "json" }
-import { exit, firstLine, lastLine, parseJson, printedRecords, type ResultText } from "./result-text.ts"
+import { exit, firstMatch, lastMatch, parseJson, printedRecords, type ResultText } from "./result-text.ts"
 
 /** Finds why a call failed: the line of its result that names the reason. */
 
 /** Maximum length of an output that is read as a message about the call rather than as content. */
 export const brief = 600
 /** Maximum number of members read of a JSON answer. */
-export const maxMembers = 16
+export const mostMembers = 16
 
 const errorStarts = anyOf(
   "[\\w.]{0,60}(?:Error|Exception|Warning as error)\\b|error(?:\\[\\w{1,12}\\])?[: ]|fatal[: ]|FAILED\\b|FAIL\\b",
@@ -61,22 +61,22 @@ function failureLine({ head, tail }: ResultText, counted: string | undefined): s
   const marked = /<error>([^<>\n]{4,300})<\/error>\s*$/.exec(tail)?.[1]
   if (marked !== undefined) return marked
   const traced = /Traceback \(most recent/.test(tail)
-    ? lastLine(tail, /^[\w.]{1,80}(?:Error|Exception|Exit|Interrupt)\b/)
+    ? lastMatch(tail, /^[\w.]{1,80}(?:Error|Exception|Exit|Interrupt)\b/)
     : undefined
   return (
     traced ??
-    firstLine(head, fromServer) ??
-    firstLine(head, pushRejected)?.trim() ??
+    firstMatch(head, fromServer) ??
+    firstMatch(head, pushRejected)?.trim() ??
     refusalIn(head) ??
-    firstLine(tail, errorLine, resultOnly) ??
-    firstLine(head, errorLine, resultOnly) ??
-    firstLine(head, shellError) ??
-    lastLine(tail, badMark)?.trim() ??
-    firstLine(head, findingLine) ??
+    firstMatch(tail, errorLine, resultOnly) ??
+    firstMatch(head, errorLine, resultOnly) ??
+    firstMatch(head, shellError) ??
+    lastMatch(tail, badMark)?.trim() ??
+    firstMatch(head, findingLine) ??
     counted ??
-    firstLine(tail, errorLine) ??
+    firstMatch(tail, errorLine) ??
     exitLine(head, tail) ??
-    firstLine(head, /\S/)
+    firstMatch(head, /\S/)
   )
 }
 
@@ -165,7 +165,7 @@ const pushRejected = /^ ?! \[[\w ]{0,20}rejected\]\s{1,40}\S/
 
 /** Returns the line with the exit code, followed by a more telling line if it says nothing else. */
 function exitLine(head: string, tail: string): string | undefined {
-  const line = lastLine(tail, exit)
+  const line = lastMatch(tail, exit)
   if (line === undefined || !/^\W*(?:process |command )?exit\D{0,24}\d{1,3}\W*$/i.test(line)) return line
   const others = head.split("\n").filter((one) => /\p{L}{3}/u.test(one) && !exit.test(one) && !streamLabel.test(one))
   const telling =
@@ -210,7 +210,7 @@ const codeKeys = ["type", "code", "error_code", "errorCode"]
 
 /** Returns the error message of a JSON answer: one line under a key meant for it. */
 function messageIn(answer: unknown, depth = 0): string | undefined {
-  if (typeof answer === "string") return answer.length <= brief ? firstLine(answer, /\S/) : undefined
+  if (typeof answer === "string") return answer.length <= brief ? firstMatch(answer, /\S/) : undefined
   if (typeof answer !== "object" || answer === null || depth > maxAnswerDepth) return undefined
   if (Array.isArray(answer)) return messageIn(answer[0], depth + 1)
   const fieldOf = (key: string): unknown => Reflect.get(answer, key)
@@ -229,7 +229,7 @@ const maxAnswerDepth = 4
 function refusingSentence(answer: unknown, depth = 0): string | undefined {
   if (typeof answer === "string") return answer.length <= brief && refusingWords.test(answer) ? answer : undefined
   if (typeof answer !== "object" || answer === null || depth > 2) return undefined
-  for (const value of Object.values(answer).slice(0, maxMembers)) {
+  for (const value of Object.values(answer).slice(0, mostMembers)) {
     const found = refusingSentence(value, depth + 1)
     if (found !== undefined) return found
   }

@@ -8,7 +8,7 @@ import {
   brief,
   errorLine,
   failureReason,
-  maxMembers,
+  mostMembers,
   reasonWithin,
   saysDone,
   shellError,
@@ -16,7 +16,7 @@ import {
 import { placeholder } from "./file-change.ts"
 import words from "./outcome-words.json" with { type: "json" }
 import { accomplished } from "./reports.ts"
-import { exit, exitWell, firstLine, lastLine, parseJson, type ResultText, textEnds } from "./result-text.ts"
+import { exit, exitWell, firstMatch, lastMatch, parseJson, type ResultText, textEnds } from "./result-text.ts"
 
 /**
  * How a call ended, as far as its result tells. `line` is the line of the output that says so; `value` holds the short values that a
@@ -105,7 +105,7 @@ const repeatedCall = /^.{0,120}? with (?:arguments?|args|inputs?|parameters?):? 
 export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, prints = false): Outcome {
   if (text.whole !== undefined && placeholder.test(text.whole))
     return { failed: flag === true, ...(flag === false ? { sure: true } : {}) }
-  const counted = runs && !prints ? lastLine(text.tail, tally) : undefined
+  const counted = runs && !prints ? lastMatch(text.tail, tally) : undefined
   const rejection = flag === false || (prints && flag === undefined) ? undefined : rejectionIn(text)
   if (rejection !== undefined) return { failed: true, rejected: true, ...quoted(rejection) }
   const failed = flag ?? hasFailed(text, runs, prints, counted)
@@ -122,7 +122,7 @@ export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean, print
   if (counted !== undefined) return { failed, ...sure, ...quoted(counted) }
   const isSilent = text.length <= brief && noOutput.test(text.head)
   const told =
-    runs && !prints && !isSilent ? (lastLine(text.tail, accomplished) ?? change ?? successIn(text)) : undefined
+    runs && !prints && !isSilent ? (lastMatch(text.tail, accomplished) ?? change ?? successIn(text)) : undefined
   // A database echoes the statement that it ran and the number of rows: a value, not an instruction.
   if (told !== undefined && ranStatement.test(told))
     return { failed, sure: true, value: told.trim(), ...(changesStay(told, text) ? { did: true as const } : {}) }
@@ -159,7 +159,7 @@ const rejects = new RegExp(anyOf(words.rejectedByUser), "i")
 
 /** After several test suites, returns the count of the last one that failed. */
 const failedCount = ({ tail }: ResultText, counted: string | undefined): string | undefined =>
-  counted === undefined || failedTally.test(counted) ? counted : (lastLine(tail, failedTally) ?? counted)
+  counted === undefined || failedTally.test(counted) ? counted : (lastMatch(tail, failedTally) ?? counted)
 
 /** A long answer of anything but a program is content, unless it begins as an error. */
 const tellsWhy = ({ head, length }: ResultText, runs: boolean): boolean =>
@@ -203,7 +203,7 @@ function changeIn({ tail }: ResultText): string | undefined {
 
 /** Returns the last success marked `[+]`. */
 function successIn({ tail }: ResultText): string | undefined {
-  const line = tail.includes("[+] ") ? lastLine(tail, goodMark) : undefined
+  const line = tail.includes("[+] ") ? lastMatch(tail, goodMark) : undefined
   return line?.slice(line.indexOf("[+]"))
 }
 const resultMark = /^[^[\]\n]{0,90}\[[*+]\]\s+\S/
@@ -271,7 +271,7 @@ function saysFailed({ head, tail, length, exitedWell }: ResultText, runs: boolea
   if (runs && (stoppedInside.test(head) || stoppedInside.test(tail))) return true
   if (length <= brief && (refused.test(head.slice(0, 200)) || blockedHead.test(head.slice(0, 300)))) return true
   if (runs && brokenOff.test(tail.slice(-300))) return true
-  return length <= brief && runs && (firstLine(head, shellError, warning) ?? firstLine(head, errorLine)) !== undefined
+  return length <= brief && runs && (firstMatch(head, shellError, warning) ?? firstMatch(head, errorLine)) !== undefined
 }
 /** A warning did not stop the program. */
 const warning = /^\W{0,8}warn(?:ing)?\b/i
@@ -315,9 +315,9 @@ function valuesOnly(value: unknown, depth: number): unknown {
   if (value === null || typeof value !== "object") return value ?? undefined
   if (depth >= 3) return undefined
   if (Array.isArray(value))
-    return nonEmpty(value.slice(0, maxMembers).flatMap((item) => valuesOnly(item, depth + 1) ?? []))
+    return nonEmpty(value.slice(0, mostMembers).flatMap((item) => valuesOnly(item, depth + 1) ?? []))
   const kept: Record<string, unknown> = {}
-  for (const [key, item] of Object.entries(value).slice(0, maxMembers)) {
+  for (const [key, item] of Object.entries(value).slice(0, mostMembers)) {
     const inner = isValue(key) ? valuesOnly(item, depth + 1) : undefined
     if (inner !== undefined) kept[key] = inner
   }

@@ -154,7 +154,7 @@ function withoutPrompt(output: string): string {
 }
 
 /** Returns the last line that matches. */
-export function lastLine(text: string, wanted: RegExp): string | undefined {
+export function lastMatch(text: string, wanted: RegExp): string | undefined {
   return text.split("\n").findLast((line) => wanted.test(line.slice(0, 400)))
 }
 
@@ -163,7 +163,7 @@ const isBareHead = (line: string): boolean =>
   /^\W*(?:error|fatal|failed|failure|exception)\W*$/i.test(line) || (line.length <= 60 && /[:：]$/.test(line))
 
 /** Returns the first line that matches; one that only announces its message is returned with the next. */
-export function firstLine(text: string, wanted: RegExp, unless?: RegExp): string | undefined {
+export function firstMatch(text: string, wanted: RegExp, unless?: RegExp): string | undefined {
   const lines = text.split("\n")
   const at = lines.findIndex((line) => wanted.test(line.slice(0, 400)) && unless?.test(line.slice(0, 400)) !== true)
   const found = lines[at]

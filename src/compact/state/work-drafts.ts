@@ -234,7 +234,7 @@ function runDraft(run: Run): readonly NoteDraft[] {
 }
 
 /** Introduces what the steps before a failure did. */
-export const doneBefore = "; done before that: "
+const doneBefore = "; done before that: "
 
 /** Separates a command from the purpose that the agent stated. */
 export const purposeSign = " — "

@@ -1,3 +1,4 @@
+import { documentRules, seekRules } from "../../compact/seek-rules.ts"
 import type { InjectedDocument } from "../../compact/stack/separate.ts"
 import {
   type IgnoredParts,
@@ -25,7 +26,6 @@ import type { LogEvent } from "../log/event.ts"
 import type { CommitResult } from "../log/journal.ts"
 import type { Live } from "../state/live.ts"
 import { isInForce, knownPins, type SessionPin, whyOf } from "./pins.ts"
-import { documentRules, seekRules } from "./seek-rules.ts"
 
 /** The input of a search for rules: new messages, the messages before them, and opening documents that were not seen before. */
 export type SearchInput = {
@@ -59,7 +59,7 @@ export function* newRules(
     standing.set(nameOf(body), pinOf(next + bodies.length, body))
     bodies.push(body)
   }
-  for (const body of yield* documentRules(documents)) addRule(body)
+  for (const rule of yield* documentRules(documents)) addRule({ type: "rule-pinned", ...rule })
   const around = { before, lifted, ignoredParts }
   const written = lazy(() => userTexts(messages, around))
   for (const [n, rules] of (yield* seekRules(messages, around)).entries()) {
@@ -76,7 +76,7 @@ export function* newRules(
     const changed = yield* replacedIn(texts, standing)
     const replaced = changed.filter(({ pin }) => pin === undefined || !rules.some((rule) => sameSubject(pin, rule)))
     for (const { pin } of replaced) if (pin !== undefined) retire(pin)
-    for (const { at, ...rule } of rules) addRule({ ...rule, place: { entry: first + n, ...at } })
+    for (const { at, ...rule } of rules) addRule({ type: "rule-pinned", ...rule, place: { entry: first + n, ...at } })
     // The replacement of a rule is a rule too, however it is worded.
     for (const { body, at } of replaced)
       if (!rules.some((rule) => rule.text.includes(body.text) || body.text.includes(rule.text)))

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
+import { seekRules } from "../../compact/seek-rules.ts"
 import { runSteps } from "../../message/steps.ts"
 import { isInstructionFile } from "../../rules/instruction-file.ts"
 import { decodeRequest } from "../../wire/decode.ts"
-import { seekRules } from "./seek-rules.ts"
 
 /** The rules found in the output of a call with these arguments. */
 function textsIn(text: string, tool: string, input: unknown): readonly string[] {

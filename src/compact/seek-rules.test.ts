@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import { longestPieceShare } from "../../../test/support/longest-piece.ts"
-import { fc, runs } from "../../../test/support/property.ts"
-import { runSteps } from "../../message/steps.ts"
-import { runPaced } from "../../store/pace.ts"
-import { decodeRequest } from "../../wire/decode.ts"
+import { longestPieceShare } from "../../test/support/longest-piece.ts"
+import { fc, runs } from "../../test/support/property.ts"
+import { runSteps } from "../message/steps.ts"
+import { runPaced } from "../store/pace.ts"
+import { decodeRequest } from "../wire/decode.ts"
 import { seekRules } from "./seek-rules.ts"
 
 const sentence = fc.constantFrom(

@@ -1,5 +1,23 @@
-import { scanText } from "../../compact/gate/scan.ts"
-import { documentName, type InjectedDocument, leadingDocument, sentInside } from "../../compact/stack/separate.ts"
+import { channelOf, ownText } from "../message/fence.ts"
+import {
+  type CallId,
+  type Channel,
+  callsIn,
+  type Message,
+  type Part,
+  type ToolCallPart,
+  type Transcript,
+} from "../message/message.ts"
+import { namesIn, present } from "../message/present.ts"
+import type { Steps } from "../message/steps.ts"
+import { findRulesInSteps, kindOfRule, rulesInText } from "../rules/find-rules.ts"
+import { isInstructionFile } from "../rules/instruction-file.ts"
+import { asidesIn, withoutBracketNotes } from "../rules/own-words.ts"
+import type { FoundRule, Pin } from "../rules/pin.ts"
+import { readPinCommand } from "../rules/read-withdrawals.ts"
+import { isObject } from "../wire/json.ts"
+import { scanText } from "./gate/scan.ts"
+import { documentName, type InjectedDocument, leadingDocument, sentInside } from "./stack/separate.ts"
 import {
   holdsForNow,
   isNotice,
@@ -13,26 +31,7 @@ import {
   saysToContinue,
   shapesOneAnswer,
   without,
-} from "../../compact/state/user-texts.ts"
-import { channelOf, ownText } from "../../message/fence.ts"
-import {
-  type CallId,
-  type Channel,
-  callsIn,
-  type Message,
-  type Part,
-  type ToolCallPart,
-  type Transcript,
-} from "../../message/message.ts"
-import { namesIn, present } from "../../message/present.ts"
-import type { Steps } from "../../message/steps.ts"
-import { findRulesInSteps, kindOfRule, rulesInText } from "../../rules/find-rules.ts"
-import { isInstructionFile } from "../../rules/instruction-file.ts"
-import { asidesIn, withoutBracketNotes } from "../../rules/own-words.ts"
-import type { FoundRule } from "../../rules/pin.ts"
-import { readPinCommand } from "../../rules/read-withdrawals.ts"
-import { isObject } from "../../wire/json.ts"
-import type { RuleBody } from "../log/entry.ts"
+} from "./state/user-texts.ts"
 
 /** Decides which texts of a session are searched for rules, and searches them. */
 
@@ -146,13 +145,21 @@ function isInstructionCommand(command: string): boolean {
   return files.length > 0 && files.every((named) => named?.every(isInstructionFile))
 }
 
-type RulePosition = Omit<NonNullable<RuleBody["place"]>, "entry">
+type RulePosition = { readonly part: number; readonly piece?: number; readonly start: number }
 
 /** A rule in a message, and its position. */
-type MessageRule = Omit<RuleBody, "place"> & { readonly at: RulePosition }
+type MessageRule = StatedRule & { readonly at: RulePosition }
+
+/** A rule as it was stated: by someone who asked to keep it, or found in what was said. */
+type StatedRule = Pick<Pin, "text" | "channel" | "kind" | "explicitness" | "source" | "context"> & {
+  readonly by: "asked" | "found"
+  /** The finder's confidence, from 0 to 1. */
+  readonly confidence?: number
+  /** The hash of the document with the rule. */
+  readonly document?: string
+}
 
 const bodyOf = (rule: FoundRule, at: RulePosition, source: string | undefined): MessageRule => ({
-  type: "rule-pinned",
   text: rule.text,
   channel: rule.channel,
   by: "found",
@@ -290,7 +297,6 @@ function askedRule(text: string, part: number): MessageRule | undefined {
   if (command?.type !== "pin") return undefined
   const at = { part, start: text.indexOf(command.text) }
   return {
-    type: "rule-pinned",
     text: command.text,
     channel: "user",
     by: "asked",
@@ -327,8 +333,8 @@ const fileHeading =
 const aboutContext = /\b(?:this context|these instructions)\b/i
 
 /** The rules in the documents that open a session: AGENTS.md, and others that its harness inserts. */
-export function* documentRules(documents: readonly InjectedDocument[]): Steps<readonly RuleBody[]> {
-  const all: RuleBody[] = []
+export function* documentRules(documents: readonly InjectedDocument[]): Steps<readonly StatedRule[]> {
+  const all: StatedRule[] = []
   for (const { part, name, hash } of documents) {
     if (part.type !== "text") continue
     const found = yield* findRulesInSteps(part.text, { channel: "document", source: name })
