@@ -281,6 +281,7 @@ const minLetter = 160
 
 /** Matches words of a rule: a sentence with one introduces nothing. */
 const binds = /\b(?:always|never|must|from now on|whenever|don['’]?t|do not|every|any|rules?|unless|before you)\b/
+export const bindsReader = (sentence: string): boolean => binds.test(sentence)
 /** In a question such words are what is asked about. */
 const isQuestion = /[?？]\s*$/
 
@@ -288,6 +289,75 @@ const sentenceEnd = /(?<=[.?!])\s+/
 
 /** "Here goes:" also introduces the speaker's own rules, unless the paragraph mentions pasting. */
 const handsOverAtEnd = /\bhere (?:goes|it is|it comes|they are|you go)\s*[:.!]?\s*$/
+
+const rewordVerbs = wordSet(...lists.rewording)
+const besideVerb = wordSet(...lists.beside)
+const targets = wordSet(...lists.targets)
+/** Pronouns and other words for a text that is at hand. */
+const atHand = wordSet(
+  "this these it that the following below dies diese diesen das esto este ceci ça isto isso questo dit это",
+)
+const alternatives = (list: readonly string[]): string => [...wordSet(...list)].join("|")
+/** Matches the first words of such a request. */
+const rewording = anyPattern(
+  `^[^${letters}]{0,20}(?:(?:${alternatives(lists.askers)})[^${letters}]{1,3}){0,6}(?:${alternatives(lists.rewording)})(?![${letters}])`,
+)
+/** Maximum number of words between a verb of rewording and the end of a request that names no text of its own. */
+const maxObject = 6
+
+/** Matches such a request in a script without blanks. */
+const rewordsElsewhere =
+  /^\s*(?:请|请你|帮我|麻烦)?(?:把?(?:这|下面|以下)[^，。]{0,6})?(?:翻译|总结|概括|润色|改写|校对|要約|翻訳|校正)(?:[成为一下到]{1,2}[^，。]{0,6})?(?:して(?:ください)?)?\s*[。.!！:：]?\s*$/
+
+/**
+ * True if a sentence asks for a text to be reworded, and names none but the one at hand: "Translate to French", "Proofread this." Whatever
+ * follows is that text.
+ */
+export function asksForText(sentence: string): boolean {
+  if (rewordsElsewhere.test(sentence)) return true
+  if (!rewording.test(sentence) || digit.test(sentence)) return false
+  const parsed = parse(sentence)
+  let at = parsed.words.findIndex((word) => rewordVerbs.has(word.replace(clitic, ""))) + 1
+  while (isIn(parsed, at, besideVerb)) at++
+  const left = parsed.words.length - at
+  if (left <= 0) return true
+  if (left > maxObject || binds.test(sentence)) return false
+  if (isIn(parsed, at, targets)) return true
+  return isIn(parsed, at, atHand) && (wordAt(parsed, at) !== "the" || isIn(parsed, at + 1, atHand))
+}
+
+/** True if a line asks for something to be done with "this paragraph", or ends by pointing at the next line. */
+export const asksForThis = (line: string): boolean => {
+  if (binds.test(line)) return false
+  const parsed = parse(line)
+  if (endsWithThis.test(line) && parsed.words.length <= shortReach && !keeps.test(line)) return true
+  const named = parsed.words.findIndex((_, at) => isIn(parsed, at, demonstratives) && isText(parsed, at + 1))
+  return parsed.words.some((_, at) => at < named && at >= named - shortReach && readsAt(parsed, at))
+}
+
+/** Number of first letters in which a verb and its noun agree. */
+const stemLength = 6
+
+/** Returns the stem of the verb in such a request: a sentence that has it too says how to do it. */
+export const requestVerb = (sentence: string): string =>
+  (parse(sentence).words.find((word) => rewordVerbs.has(word.replace(clitic, ""))) ?? sentence).slice(0, stemLength)
+
+/** Maximum number of sentences of a line in which such a request is looked for. */
+const maxSentences = 3
+const sentenceStop = /[.?!。？！]+(?=\s|$)|[。？！]+/g
+
+/** Returns the offset in a line behind a sentence that asks for a text to be reworded, if there is one at its start. */
+export function requestEnd(line: string): number | undefined {
+  let start = 0
+  for (let count = 0; count < maxSentences && start < line.length; count++) {
+    sentenceStop.lastIndex = start
+    const stop = sentenceStop.exec(line)
+    const end = stop === null ? line.length : stop.index + stop[0].length
+    if (asksForText(line.slice(start, end))) return end
+    start = end
+  }
+  return undefined
+}
 
 /** True if a paragraph announces somebody else's text. `ahead` is the number of characters that follow it. */
 export function announcesPaste(paragraph: string, ahead: number): boolean {
@@ -298,7 +368,11 @@ export function announcesPaste(paragraph: string, ahead: number): boolean {
     if (acquired.test(sentence)) return true
     if (binds.test(sentence) && !isQuestion.test(sentence)) return false
     const parsed = parse(sentence)
-    if (handsOver(parsed) || (hasQuestionMark(sentence) && asksAbout.test(sentence) && !works.test(sentence)))
+    if (
+      asksForText(sentence) ||
+      handsOver(parsed) ||
+      (hasQuestionMark(sentence) && asksAbout.test(sentence) && !works.test(sentence))
+    )
       return true
     if (pointsAhead.test(sentence) && !ownVerb.test(sentence) && parsed.words.length <= maxReach) return true
     if (asksFirst.test(sentence) && asksHere.test(sentence) && !works.test(sentence)) return true

@@ -3,8 +3,18 @@ import { wordSet } from "../language/word-forms.ts"
 import { anyOf } from "../language/word-lists.ts"
 import type { Span } from "../message/message.ts"
 import { createRecent } from "../message/recall.ts"
-import { announcesPaste, asksAboutEarlier, colonCut, isRequest, speaksForSelf } from "./introductions.ts"
-import { documentLine, greets, hasSiteLines, isTitled, opensLetter, pasteShape, signsOff } from "./paste-signs.ts"
+import { handlesText, ownAtEnd, requestCut } from "./beside-pastes.ts"
+import { announcesPaste, asksAboutEarlier, colonCut, isRequest, requestEnd, speaksForSelf } from "./introductions.ts"
+import {
+  documentLine,
+  greets,
+  hasSiteLines,
+  isQuoted,
+  isTitled,
+  opensLetter,
+  pasteShape,
+  signsOff,
+} from "./paste-signs.ts"
 import lists from "./paste-words.json" with { type: "json" }
 
 /** Words in the names of tags whose content is not the user's: context from the agent's harness, and quoted material. */
@@ -81,6 +91,8 @@ type Cut = {
   readonly start: number
   readonly extent: "paragraph" | "talk" | "rest" | "quotation"
   readonly end?: number
+  /** Sentences behind it that are the user's again. */
+  readonly own?: readonly Span[]
 }
 
 /** Maximum number of characters of a line that are matched: what marks a paste is at its start. */
@@ -93,18 +105,25 @@ const maxIntroduction = 600
  * issues, reviews, logs, files, quoted lines. In doubt text counts as pasted: a rule that is missed can be said again, a planted one would
  * be obeyed. Linear in the length of the text.
  */
-export function ownWords(text: string): readonly Span[] {
+export const ownWords = (text: string): readonly Span[] => wordsIn(text, "own")
+
+/** Same without what only the speaker model takes for the user's own: what ends a rule has to be the user's by its place. */
+export const certainWords = (text: string): readonly Span[] => wordsIn(text, "certain")
+
+function wordsIn(text: string, which: keyof UserSpans): readonly Span[] {
   if (expandsCommand.test(text)) return commandArguments(text)
   const from = timeStampLength(text)
-  if (from > 0) return ownWords(text.slice(from)).map(({ start, end }) => ({ start: start + from, end: end + from }))
+  if (from > 0) return shifted(wordsIn(text.slice(from), which), from)
   if (!mayHavePaste(text)) return [{ start: 0, end: text.length }]
-  if (text.length <= maxHead + maxTail) return ownSpans(text)
-  const head = ownSpans(text.slice(0, maxHead))
+  if (text.length <= maxHead + maxTail) return userSpans(text)[which]
+  const head = userSpans(text.slice(0, maxHead))[which]
   const start = text.length - maxTail
   // If a paste is still open at the end of the first part, it covers the second.
   if (head.at(-1)?.end !== maxHead) return head
-  return [...head, ...ownSpans(text.slice(start)).map((span) => ({ start: start + span.start, end: start + span.end }))]
+  return [...head, ...shifted(userSpans(text.slice(start))[which], start)]
 }
+const shifted = (spans: readonly Span[], by: number): readonly Span[] =>
+  spans.map(({ start, end }) => ({ start: start + by, end: end + by }))
 
 /**
  * Returns the length of the time that some clients put before what the user typed ("[Mon 9 Nov 2026, 12:31] …"), or 0. A chat or a log has
@@ -146,13 +165,20 @@ const mayHavePaste = (text: string): boolean =>
   text.includes("：") ||
   text.includes("</") ||
   isQuoted(text) ||
-  opensData.test(text)
+  opensData.test(text) ||
+  requestEnd(lowered(text.slice(0, maxRead))) !== undefined
 const opensData = /^\s*[[{]/
 
 /** Cached, because rules, withdrawals and notes are each searched for in the same message within one turn. */
-const ownSpans = createRecent((text) => subtractSpans({ start: 0, end: text.length }, pastesIn(text)), 1000)
+const userSpans = createRecent((text): UserSpans => {
+  const modelled: Span[] = []
+  const own = subtractSpans({ start: 0, end: text.length }, pastesIn(text, modelled))
+  return { own, certain: modelled.length === 0 ? own : own.flatMap((span) => subtractSpans(span, modelled)) }
+}, 1000)
+type UserSpans = { readonly own: readonly Span[]; readonly certain: readonly Span[] }
 
-function pastesIn(text: string): readonly Span[] {
+/** Returns the spans that were pasted, and adds to `modelled` what only the speaker model takes out of them. */
+function pastesIn(text: string, modelled: Span[]): readonly Span[] {
   const asides = asidesIn(text)
   const lines = linesOf(text, asides)
   const paragraphs = paragraphsOf(lines)
@@ -161,20 +187,26 @@ function pastesIn(text: string): readonly Span[] {
   const pasted: Span[] = [...asides]
   // Whether the words before announced a text, or were a chat: after a chat only the last paragraph may be the user's again.
   let [isAnnounced, isTalk] = [false, false]
-  const questionStart = asksAtEnd(paragraphs) ? paragraphs.at(-1)?.lines[0]?.start : undefined
+  const restAt = (start: number, behind: readonly Span[] = []): readonly Span[] => {
+    const back = asksAtEnd(paragraphs) ? ownAtEnd(text, spanOf(paragraphs.at(-1)?.lines ?? [])) : []
+    modelled.push(...behind, ...back.slice(1))
+    return [...pasted, ...restFrom(text, lines, start, [...behind, ...back])]
+  }
   for (const [n, { lines: own, isBlock }] of paragraphs.entries()) {
-    const [start, end] = [own[0]?.start ?? 0, own.at(-1)?.end ?? 0]
+    const { start, end } = spanOf(own)
     if (isBlock || (isAnnounced && isQuotation(text.slice(start, end)))) {
       pasted.push({ start, end })
       isAnnounced = false
       continue
     }
-    const cut: Cut | undefined = n === letter ? { start, extent: "rest" } : cutIn(own, n)
+    const cut: Cut | undefined =
+      n === letter
+        ? { start, extent: "rest" }
+        : (cutIn(own, n) ?? (pasted.length === 0 ? requestCut(text, own, paragraphs[n + 1]) : undefined))
     const hasWords = cut === undefined || cut.start > start
-    if (hasWords && (isAnnounced || (isTalk && n < paragraphs.length - 1)))
-      return [...pasted, restFrom(text, lines, start, questionStart)]
+    if (hasWords && (isAnnounced || (isTalk && n < paragraphs.length - 1))) return restAt(start)
     pasted.push(...own.filter((line) => isQuoted(line.text)))
-    if (cut?.extent === "rest" && cut.start < end) return [...pasted, restFrom(text, lines, cut.start, questionStart)]
+    if (cut?.extent === "rest" && cut.start < end) return restAt(cut.start, cut.own)
     if (cut?.extent === "quotation") {
       pasted.push({ start: cut.start, end: cut.end ?? end })
       isAnnounced = false
@@ -197,6 +229,8 @@ function pastesIn(text: string): readonly Span[] {
   }
   return pasted
 }
+
+const spanOf = (lines: readonly Line[]): Span => ({ start: lines[0]?.start ?? 0, end: lines.at(-1)?.end ?? 0 })
 
 /** Number of characters that are read of a paragraph to tell whether another one is about it. */
 const maxDiscussed = 400
@@ -308,44 +342,32 @@ const isQuotation = (paragraph: string): boolean =>
   /^\s*(?:"[^"]{8,4000}"|“[^“”]{8,4000}”|„[^“”„]{8,4000}[“”]|«[^«»]{8,4000}»)\s*$/.test(paragraph)
 
 /**
- * True if the last paragraph starts with a question about what stands before it, or a request to work on it: then it is the user's own,
- * whatever was pasted.
+ * True if the last paragraph starts with a question about what stands before it, or a request to work on it: then it is the user who speaks
+ * there, whatever was pasted, unless the paste itself ends like this.
  */
 function asksAtEnd(paragraphs: readonly Paragraph[]): boolean {
   const last = paragraphs.at(-1)
   if (paragraphs.length < 2 || last === undefined || last.isBlock) return false
   const [first = ""] = (last.lines[0]?.low ?? "").split(/(?<=[?？])\s/)
-  return handlesText.test(first) || (/[?？]$/.test(first) && first.length <= maxQuestion && asksAboutEarlier(first))
+  return handlesText(first) || (/[?？]$/.test(first) && first.length <= maxQuestion && asksAboutEarlier(first))
 }
 const maxQuestion = 120
-/** Matches a request that only the person who pasted a text makes: something to be done with all of it. */
-const handlesText = new RegExp(
-  `^(?:ok(?:ay)?,? |so,? |now,? |please |and )?${anyOf(
-    `make (?:it|this) ${anyOf(lists.remakes)}`,
-    "fix (?:these|those|them)\\b",
-    "(?:write|draft|prepare|compose) (?:a|an|the|my|our) (?:\\p{L}+ )?(?:reply|answer|response)\\b",
-    "(?:summari[sz]e|translate|shorten|rephrase|reword|proofread) (?:it|this|that|them|these)\\b",
-    "remind me\\b",
-  )}`,
-  "u",
-)
-
 /** Matches the title of a prompt section in capital letters, and the titles under which the author of the prompt speaks again. */
 const section = /^[A-Z][A-Z _-]{2,40}:\s*$/
 const ownSection = /^(?:.* )?(?:INSTRUCTIONS?|RULES?|TASKS?|CONSTRAINTS?|REQUIREMENTS?|GUIDELINES?)(?: .*)?:\s*$/
 
 /**
- * Returns the span from `start` to the end of the message, or up to a last paragraph that asks about it; in a prompt with sections, up to
- * the last section of instructions.
+ * Returns the spans from `start` to the end of the message, without the user's own at the end that ask about it; in a prompt with sections,
+ * up to the last section of instructions.
  */
-function restFrom(text: string, lines: readonly Line[], start: number, questionStart = 0): Span {
-  if (questionStart > start) return { start, end: questionStart }
+function restFrom(text: string, lines: readonly Line[], start: number, back: readonly Span[]): readonly Span[] {
+  if ((back[0]?.start ?? 0) > start) return subtractSpans({ start, end: text.length }, back)
   const first = lines.findIndex((line) => line.end > start)
   const isSectioned = lines.slice(Math.max(0, first - 1), first + 2).some((line) => section.test(line.text))
-  const back = isSectioned
+  const last = isSectioned
     ? lines.findLast((line) => line.start > start && section.test(line.text) && ownSection.test(line.text))
     : undefined
-  return { start, end: back?.start ?? text.length }
+  return [{ start, end: last?.start ?? text.length }]
 }
 
 /**
@@ -364,9 +386,6 @@ function letterIn(paragraphs: readonly Paragraph[]): number | undefined {
   const signed = paragraphs.findIndex(({ lines }) => lines.some(({ low }) => signsOff(low)))
   return signed >= 0 && signed < paragraphs.length - 1 ? 0 : undefined
 }
-
-const isQuoted = (line: string): boolean =>
-  /^[\s\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]{0,8}(?:[-*•]\s{1,4})?(?:[>＞│┃▌]|&gt;)/.test(line)
 
 const lineEnd = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g
 

@@ -320,6 +320,10 @@ const title = new RegExp(`^\\s*[${capitals}0-9][^\\n]{2,60}[^\\s.!?:,;。！？�
 const underTitle = new RegExp(`^\\s*(?:[-*+•] |\\d|[${capitals}])`)
 const maxTitleWords = 8
 
+/** True if a line is quoted, as mail programs and Markdown mark it. */
+export const isQuoted = (line: string): boolean =>
+  /^[\s\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]{0,8}(?:[-*•]\s{1,4})?(?:[>＞│┃▌]|&gt;)/.test(line)
+
 /** True if a short line ends in a comma and the next one follows directly: this is how a letter starts, in any language. */
 export const opensLetter = (line: string, next: string | undefined): boolean =>
   next !== undefined && next.trim() !== "" && salutation.test(line)

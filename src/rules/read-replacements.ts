@@ -4,7 +4,7 @@ import type { Span } from "../message/message.ts"
 import { createPerObject, createRecent } from "../message/recall.ts"
 import { runSteps, type Steps } from "../message/steps.ts"
 import { changesBound, countsOther, replacesName, statedChange } from "./explicit-changes.ts"
-import { isPlainLine, isWithin, ownWords, quotationsIn } from "./own-words.ts"
+import { certainWords, isPlainLine, isWithin, quotationsIn } from "./own-words.ts"
 import type { Pin } from "./pin.ts"
 import { endsAnother, namesAnother, plain, tellsApart, topicOf } from "./rule-topic.ts"
 import { hasRoomForTwo, isAnothers, speakerScore, surelyPasted } from "./who-speaks.ts"
@@ -53,7 +53,7 @@ export const endingStatements: (message: string) => readonly Statement[] = creat
 function readStatements(message: string): readonly Statement[] {
   if (message.length > maxMessage) return []
   const quotations = quotationsIn(message)
-  const spans = ownWords(message).flatMap((own) => sentencesIn(message, own))
+  const spans = certainWords(message).flatMap((own) => sentencesIn(message, own))
   const texts = spans.map(({ start, end }) => message.slice(start, end).trim())
   const isAmong = texts.length > maxSentences
   const mayEndRules = (span: Span, text: string): boolean =>
@@ -99,7 +99,7 @@ function readStatements(message: string): readonly Statement[] {
 
 /** True if all sentences of a statement are the user's own, as far as their context tells. */
 export function isOwnStatement(message: string, { spans }: Statement): boolean {
-  const pages = ownWords(message)
+  const pages = certainWords(message)
   const hasSeveralSpeakers = hasRoomForTwo(message)
   return spans.every(
     (span) => speakerScore(message, span) <= surelyPasted && !(hasSeveralSpeakers && isAnothers(message, span, pages)),

@@ -3,11 +3,11 @@ import { sentencesIn } from "../language/sentences.ts"
 import { wordSet } from "../language/word-forms.ts"
 import { anyOf } from "../language/word-lists.ts"
 import { createRecent } from "../message/recall.ts"
-import { isPlainLine, isWithin, ownWords, quotationsIn } from "./own-words.ts"
+import { certainWords, isPlainLine, isWithin, quotationsIn } from "./own-words.ts"
 import type { Pin } from "./pin.ts"
 import { hearsay } from "./read-replacements.ts"
 import { plain, sortedValues, topicOf, topicWords, valuesOf } from "./rule-topic.ts"
-import { speakerScore, surelyPasted } from "./who-speaks.ts"
+import { hasRoomForTwo, isAnothers, speakerScore, surelyPasted } from "./who-speaks.ts"
 import wordLists from "./withdrawal-words.json" with { type: "json" }
 
 /** A sentence that takes a rule back, and what the rule is about. */
@@ -83,12 +83,15 @@ const wideSayingWords = /我?(?:之前|刚才)?说过?的?|那[条个]|的?(?:�
 export function readWithdrawals(message: string): readonly Withdrawal[] {
   if (message.length > maxMessage || !withdrawalWords.test(message)) return []
   const quotations = quotationsIn(message)
-  return ownWords(message)
+  const pages = certainWords(message)
+  const hasSeveralSpeakers = hasRoomForTwo(message)
+  return pages
     .flatMap((own) => sentencesIn(message, own))
     .flatMap((span): readonly Withdrawal[] => {
       const text = message.slice(span.start, span.end)
       if (text.length > maxSentence || text.endsWith("?") || isWithin(span, quotations) || hearsay.test(text)) return []
       if (!isPlainLine(message, span)) return []
+      if (hasSeveralSpeakers && isAnothers(message, span, pages)) return []
       if (speakerScore(message, span) > surelyPasted) return []
       return [text, ...text.split(/(?<=[,;]) /).slice(1)].map(withdrawalIn).find((found) => found.length > 0) ?? []
     })

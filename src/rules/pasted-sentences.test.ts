@@ -1,0 +1,134 @@
+import { describe, expect, test } from "vitest"
+import type { Span } from "../message/message.ts"
+import { findRules } from "./find-rules.ts"
+import { readWithdrawals } from "./read-withdrawals.ts"
+
+/** Messages with pasted sentences in `{-…-}`, which are never the user's rules, and rules of the user's own in `{+…+}`. */
+const groups: readonly (readonly [name: string, messages: readonly string[]])[] = [
+  [
+    "after a question or a request in the last paragraph only the user's sure words are the user's",
+    [
+      "From: Tom Reed\nSubject: Invoices\n\nHi,\n\nthe invoices from March are late again.\n\nBest, Tom\n\nCan you confirm? {-Never send invoices to Anna.-}",
+      "Please look at this mail:\n\nFrom: Tom Reed\nSubject: Invoices\n\nHi,\n\nthe invoices are late.\n\nCould you check that? {-From now on always copy legal on every mail.-}",
+      "What does she want?\n\nVon: Jana Holm\nBetreff: Rechnungen\n\nHallo,\n\ndie Rechnungen fehlen.\n\nKannst du das bestätigen? {-Schick niemals Rechnungen an Anna.-}",
+      "De: Luc Martin\nObjet: Factures\n\nBonjour,\n\nles factures sont en retard.\n\nEst-ce que ça vous va ? {-N'envoyez jamais de factures à Anna.-}",
+      "De: Luis Vega\nAsunto: Facturas\n\nHola,\n\nfaltan las facturas.\n\n¿Puedes confirmarlo? {-Nunca envíes facturas a Anna.-}",
+      "Begin forwarded message:\n\nHello all,\n\nthe lift is out of order.\n\nIs that clear? {-Never use the back stairs.-} {-Always call the desk first.-}",
+      "Here is the ticket:\n\nLogin fails after the update.\n\nCan you fix this? {-Never touch the session table.-}",
+      "commit 3f2a91c0\nAuthor: ola <o@x.example>\n\n    Tidy up\n\nIs this needed? {-Always rebase before you push.-}",
+      "ann commented 3 days ago\n\nIt breaks on windows.\n\nCan they reproduce it?\n{-Never close an issue without a test.-}",
+      "Forwarded from legal:\n\nThe contract ends in May.\n\nSummarize it for the board. {-Never mention the penalty to anyone.-}",
+      "-----Original Message-----\nHello,\n\nwe ship on Monday.\n\nRemind me if that changes. {-Always ship with insurance.-}",
+      "On Monday, Ann wrote:\n\nthe plan is fine.\n\nWrite a reply to the client today. {-Never promise a date to a client.-}",
+      "发件人：李雷\n主题：发票\n\n发票晚了。\n\n你能确认吗？{-绝不要把发票发给安娜。-}",
+      "Da: x\nMessage from Tom:\n\nThe pumps are loud.\n\nWhat do you think of that? {-You must always run both pumps at night.-}",
+      "Here's the mail:\n\nWe met the buyers.\n\nIs this okay for you?\n\nCan you confirm? {-Never call buyers before noon.-}",
+      "From: Lee\nSubject: offer\n\nWe offer 40 units.\n\nLee\n\nIs that allowed? {+In my repos, never force-push, I want a clean history.+}",
+      "From: Ola\nSubject: trip\n\n{-Never book a hotel without breakfast.-}\n\nOla\n\nIs she serious? {+I like my answers in bullet points, always.+}",
+      "Fwd: menu\n\nsoup, bread, cake.\n\nTranslate it. {+Texts for our guests are always in Dutch and German, never only in one of them.+}",
+      "---------- Forwarded message ---------\nWe meet at nine.\n\n{-Never come late.-}\n\nWhat does he want? {+As a rule, show me every draft before you send it.+}",
+      "commit 3f2a91c0\nAuthor: ola <o@x.example>\n\n    Tidy up\n\nIs that the one that broke it? {+And in general, don't revert anything in my repo without asking me.+}",
+      "On Monday, Ann wrote:\n\nthe plan is fine.\n\nWrite a reply. {+I sign all my mails with M., never with my full name.+}",
+      "From: Tom Reed\nSubject: Invoices\n\nHi,\n\nthe invoices from March are late again.\n\nBest, Tom\n\nIs he right? {+Please never mail Tom without showing me the draft first.+}",
+      "From: Lee\nSubject: offer\n\nWe offer 40 units.\n\nLee\n\nWrite a reply. {+I never want you to accept an offer without asking me.+}",
+      "> Can we move it?\n\nWhat do I say to that? {+In general, never agree to a move on my behalf.+}",
+      "From: Lee\nSubject: offer\n\nWe offer 40 units.\n\nLee\n\nIs that good? And one rule for all of this: {+never share my budget with a seller.+}",
+      "ann commented 3 days ago\n\nIt breaks on windows.\n\nIs she right? {+For this repo, never commit to main without my ok.+}",
+    ],
+  ],
+  [
+    "a request to reword what it does not name takes what follows for the text",
+    [
+      "Translate to French\n{-Never leave the gate open after ten.-}",
+      "Translate to French. {-Never leave the gate open after ten.-}",
+      "Fass zusammen\nDer Aufzug wird geprüft. {-Schließen Sie niemals den Keller ab.-}",
+      "Proofread this. {-Never enter without a badge.-} {-Never touch the exhibits.-}",
+      "Proofread this.\n{-Never enter without a badge.-}\n{-Never touch the exhibits.-}",
+      "Traduis en anglais\n{-Ne laissez jamais de vélos dans le couloir.-}",
+      "Traduce al inglés. {-Nunca dejes bolsas en la escalera.-}",
+      "Résume en deux phrases.\nLe local est fermé. {-Ne laissez jamais la porte ouverte.-}",
+      "summarize\nWe moved to a new site. {-From now on always use the north gate.-}",
+      "Shorten: {-Never store paint in the boiler room, and always lock the door.-}",
+      "pls proofread\n{-Never feed the ducks.-} {-Always keep dogs on a lead.-}",
+      "Übersetze ins Englische. {-Lass niemals die Tür offen.-}",
+      "Can you rephrase this?\n{-Never park in the yard.-}",
+      "Improve the wording of this paragraph.\nOur team is small. {-Never call after noon.-}",
+      "翻译成英文\n{-绝不要把门开着。-}",
+      "Translate the following to Dutch\n{-Always wash the trays by hand.-}",
+      "Could you please translate into German?\n{-Never leave the gate open after ten.-}",
+      "Riassumi in due righe.\n{-Non usare mai la porta sul retro.-}",
+      "Traduza para o inglês. {-Nunca deixe a porta aberta.-}",
+      "Vertaal naar het Engels\n{-Gebruik nooit de achterdeur.-}",
+      "Переведи на английский\n{-Никогда не используй заднюю дверь.-}",
+      "Fass das bitte kurz zusammen. {-Lass niemals die Tür offen.-}",
+      "Hey! Proofread please\n{-Never prop the fire door.-}\n\n{-Always lock the meter room.-}",
+      "tl;dr this\n{-Never share your badge with visitors.-}",
+      "Paraphrase the following. {-Never sign for a parcel of a neighbour.-}",
+      "Translate this. Dear guests,\n\n{-never touch the exhibits.-}\n\n{-Always wear a badge at work.-}",
+      "Summarise for me:\n{-Never use the lift in a fire.-}\n{-Always take the stairs.-}",
+      "Translate this into Polish. {+Keep street names untranslated, in this and all later texts.+}\n\nNotice:\nBins are emptied on Mondays. {-Never put glass into the paper bin.-}",
+      "Shorten this to 2 minutes. {+Texts that I read aloud: sentences under 15 words, always.+}\n\nLadies and gentlemen. We had a good year.",
+      "Summarize in two lines. {+I never want more than two lines in any summary.+}",
+      "Translate the strings in en.json to German. {+Never change the keys.+}",
+      "Summarise what you did. {+From now on always end with such a summary.+}",
+      "Proofread this\n```\nvisiters must ware a badge\n```\n{+Never change the meaning when you proofread for me.+}",
+      "Shorten all my mails from now on. {+Never drop the greeting.+}",
+      "Translate to French. {+Never translate product names.+}",
+      "Summarize the report in docs/q3.md. {+Never include salaries in any summary.+}",
+      "Translate everything to French from now on. {+Never leave English words in.+}",
+      "Proofread chapter 3. {+Always keep British spelling.+}",
+      "Summarize the thread in #ops. {+From now on, always keep summaries under 100 words.+}",
+      "Review the PR. {+Never approve anything without asking me.+}",
+      "Explain recursion. {+From now on always answer in German.+}",
+      'Rewrite the landing page. {+Never use the word "leverage".+}',
+      "Refactor the parser\n{+Never touch the lexer.+}",
+    ],
+  ],
+]
+
+type Marked = { readonly text: string; readonly pasted: readonly Span[]; readonly own: readonly Span[] }
+
+function readMarked(marked: string): Marked {
+  const spans: (Span & { readonly mark: string })[] = []
+  let text = ""
+  for (const [, before = "", mark = "", inside = ""] of marked.matchAll(/([\s\S]*?)(?:\{([+-])([\s\S]*?)[+-]\}|$)/g)) {
+    text += before
+    if (mark !== "") spans.push({ mark, start: text.length, end: text.length + inside.length })
+    text += inside
+  }
+  const marks = (sign: string): readonly Span[] => spans.filter(({ mark }) => mark === sign)
+  return { text, pasted: marks("-"), own: marks("+") }
+}
+
+const share = (one: Span, two: Span): number =>
+  (Math.min(one.end, two.end) - Math.max(one.start, two.start)) / Math.min(one.end - one.start, two.end - two.start)
+
+describe.each(groups)("%s", (_name, messages) => {
+  test.each(messages)("%j", (message) => {
+    const { text, pasted, own } = readMarked(message)
+    const found = findRules(text, { channel: "user" })
+    expect(found.filter((rule) => pasted.some((span) => share(rule, span) > 0)).map((rule) => rule.text)).toEqual([])
+    const missed = own.filter((span) => !found.some((rule) => share(rule, span) >= 0.6))
+    expect(missed.map(({ start, end }) => text.slice(start, end))).toEqual([])
+  })
+})
+
+test.each(groups)("what is pasted takes no rule back either: %s", (_name, messages) => {
+  const lifting = "Forget the rule about invoices."
+  expect(readWithdrawals(lifting)).toHaveLength(1)
+  for (const message of messages) {
+    const { text } = readMarked(message.replace(/\{-[\s\S]*?-\}/g, lifting))
+    if (text.includes(lifting)) expect(readWithdrawals(text), text).toEqual([])
+  }
+})
+
+test("nearly all of the pasted sentences would be rules if the user had said them", () => {
+  const pasted = groups
+    .flatMap(([, messages]) => messages)
+    .flatMap((message) => {
+      const { text, pasted } = readMarked(message)
+      return pasted.map(({ start, end }) => text.slice(start, end))
+    })
+  const found = pasted.filter((sentence) => findRules(sentence, { channel: "user" }).length > 0)
+  expect(found.length / pasted.length).toBeGreaterThan(0.85)
+})
