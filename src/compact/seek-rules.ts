@@ -10,15 +10,17 @@ import {
 } from "../message/message.ts"
 import { namesIn, present } from "../message/present.ts"
 import type { Steps } from "../message/steps.ts"
+import { asidesIn, withoutBracketNotes } from "../rules/asides.ts"
+import { type CarriedPaste, carriedRules } from "../rules/carried-pastes.ts"
 import { findRulesInSteps, kindOfRule, rulesInText } from "../rules/find-rules.ts"
 import { isInstructionFile } from "../rules/instruction-file.ts"
-import { asidesIn, withoutBracketNotes } from "../rules/own-words.ts"
 import type { FoundRule, Pin } from "../rules/pin.ts"
 import { readPinCommand } from "../rules/read-withdrawals.ts"
 import { isObject } from "../wire/json.ts"
 import { scanText } from "./gate/scan.ts"
 import { documentName, type InjectedDocument, leadingDocument, sentInside } from "./stack/separate.ts"
 import {
+  carriedInto,
   holdsForNow,
   isNotice,
   isOutput,
@@ -178,9 +180,12 @@ export function* seekRules(messages: Transcript, around: SearchContext): Steps<r
   const all: (readonly MessageRule[])[] = []
   const callOf = createCalls([...around.before.slice(-maxLookBack), ...messages])
   const places = messagePlaces(messages, around.before)
+  const carriedParts = carriedInto(messages, around)
   for (const [n, message] of messages.entries()) {
     const { answers = false, answersCommand = false } = places[n] ?? {}
-    const found = known.get(message) ?? (yield* rulesIn(message, { ...around, callOf, answers, answersCommand }))
+    const carried = carriedParts[n]
+    const found =
+      known.get(message) ?? (yield* rulesIn(message, { ...around, callOf, answers, answersCommand, carried }))
     known.set(message, found)
     all.push(found)
     yield
@@ -199,6 +204,7 @@ function createCalls(messages: Transcript): (id: CallId) => ToolCallPart | undef
 type MessageContext = SearchContext &
   MessagePlace & {
     readonly callOf: (id: CallId) => ToolCallPart | undefined
+    readonly carried: ReadonlyMap<number, CarriedPaste> | undefined
   }
 
 function* rulesIn(message: Message, context: MessageContext): Steps<readonly MessageRule[]> {
@@ -219,7 +225,7 @@ function* rulesIn(message: Message, context: MessageContext): Steps<readonly Mes
       found.push(
         ...(answersCommand || isResult
           ? printedRules(piece.text, part)
-          : yield* sentRules(message, piece, { at: part, channel })),
+          : yield* sentRules(message, piece, { at: part, channel, carried: context.carried?.get(part) })),
       )
       if (!answers && message.role === "user") found.push(...openingRules(piece.text, part))
     }
@@ -241,7 +247,7 @@ const asMemory = (rule: MessageRule): MessageRule => ({ ...rule, channel: "memor
 function* sentRules(
   message: Message,
   part: Part & { readonly type: "text" },
-  place: { readonly at: number; readonly channel: Channel },
+  place: { readonly at: number; readonly channel: Channel; readonly carried: CarriedPaste | undefined },
 ): Steps<readonly MessageRule[]> {
   const sent = message.role === "user" ? sentInside(part.text) : undefined
   if (sent === undefined) return yield* spokenRules(message, part, place)
@@ -257,18 +263,25 @@ function* sentRules(
 function* spokenRules(
   { role }: Message,
   part: Part & { readonly type: "text" },
-  { at, channel: said }: { readonly at: number; readonly channel: Channel },
+  {
+    at,
+    channel: said,
+    carried,
+  }: { readonly at: number; readonly channel: Channel; readonly carried: CarriedPaste | undefined },
 ): Steps<readonly MessageRule[]> {
   if (role === "assistant") return []
   const document = part.channel === "document" || role === "user" ? documentName(part.text) : undefined
   if (document !== undefined && !rulesFile.test(document)) return []
   const channel = document === undefined ? said : "document"
   if (channel === "assistant" || channel === "tool") return []
-  const asked = channel === "user" ? askedRule(part.text, at) : undefined
+  const asked = channel === "user" && carried === undefined ? askedRule(part.text, at) : undefined
   if (asked !== undefined) return [asked]
   const asides = document === undefined ? asidesIn(part.text) : []
   if (document === undefined && isNotice(withoutBracketNotes(without(part.text, asides)))) return []
-  const rules = yield* findRulesInSteps(part.text, { channel, source: document })
+  const rules =
+    channel === "user" && carried !== undefined
+      ? yield* carriedRules(part.text, carried)
+      : yield* findRulesInSteps(part.text, { channel, source: document })
   const binding = role === "system" ? rules.filter(({ explicitness }) => explicitness === "stated") : rules
   const isTold = channel === "user" && isRetelling(part.text)
   const from = channel === "user" ? endOfUnpin(part.text) : 0

@@ -2,9 +2,11 @@ import { lowered } from "../language/letters.ts"
 import { sentencesIn } from "../language/sentences.ts"
 import { anyOf } from "../language/word-lists.ts"
 import type { Span } from "../message/message.ts"
-import { asksForThis, bindsReader, requestEnd, requestVerb } from "./introductions.ts"
+import { asksForThis } from "./introductions.ts"
+import { binds } from "./parsed-sentence.ts"
 import { isQuoted } from "./paste-signs.ts"
 import lists from "./paste-words.json" with { type: "json" }
+import { requestEnd, requestVerb } from "./rewording.ts"
 import { speakerScore, surelyOwn } from "./who-speaks.ts"
 
 /**
@@ -37,13 +39,13 @@ export function ownAtEnd(text: string, paragraph: Span): readonly Span[] {
   return [{ start: paragraph.start, end: rest[0]?.start ?? paragraph.end }, ...surelyOwnIn(text, rest)]
 }
 const asksOnly = (sentence: string): boolean =>
-  /[?？]\s*$/.test(sentence) || (handlesText(lowered(sentence)) && !bindsReader(lowered(sentence)))
+  /[?？]\s*$/.test(sentence) || (handlesText(lowered(sentence)) && !binds.test(lowered(sentence)))
 
 /** Maximum number of sentences after a paste that the speaker model is asked about. */
 const maxAsked = 20
 
 /** Returns the sentences that the user speaks for sure. */
-export const surelyOwnIn = (text: string, sentences: readonly Span[], maxScore = surelyOwn): readonly Span[] =>
+const surelyOwnIn = (text: string, sentences: readonly Span[], maxScore = surelyOwn): readonly Span[] =>
   sentences.slice(0, maxAsked).filter((sentence) => speakerScore(text, sentence) < maxScore)
 
 /** Maximum number of characters of a greeting. */

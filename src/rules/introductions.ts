@@ -2,7 +2,9 @@ import { type LazyPattern, lazyPattern } from "../language/lazy.ts"
 import { letters } from "../language/letters.ts"
 import { wordSet } from "../language/word-forms.ts"
 import { anyOf } from "../language/word-lists.ts"
+import { binds, clitic, isIn, type ParsedSentence, parse, startOf, wordAt } from "./parsed-sentence.ts"
 import lists from "./paste-words.json" with { type: "json" }
+import { asksForText } from "./rewording.ts"
 
 /**
  * Recognizes the words with which a user introduces somebody else's text: "what does she mean?", "here is the ticket:", "is the above
@@ -55,40 +57,12 @@ const notOthers = wordSet(...lists.notOthers)
 const tellVerbs = wordSet(...lists.telling)
 const adverbs = wordSet("just also really already")
 
-/** A sentence and its words. */
-type ParsedSentence = { readonly text: string; readonly words: readonly string[] }
-
-const word = new RegExp(`[${letters}]+(?:['’-][${letters}]+)*`, "g")
-const noWords: readonly string[] = []
-
-const parse = (text: string): ParsedSentence => ({ text, words: text.match(word) ?? noWords })
-
-/**
- * Returns the offset of a word, computed on demand because few callers need it. The words are in order, so each is the first match after
- * the one before it.
- */
-function startOf({ text, words }: ParsedSentence, at: number): number {
-  let [start, end] = [0, 0]
-  for (let n = 0; n <= at; n++) {
-    const word = words[n] ?? ""
-    start = text.indexOf(word, end)
-    end = start + word.length
-  }
-  return start
-}
-
-const wordAt = ({ words }: ParsedSentence, at: number): string => words[at] ?? ""
-const isIn = (parsed: ParsedSentence, at: number, set: ReadonlySet<string>): boolean => set.has(wordAt(parsed, at))
-
 const singular = (noun: string): string => (noun.endsWith("s") ? noun.slice(0, -1) : noun)
 const isText = (parsed: ParsedSentence, at: number): boolean =>
   isIn(parsed, at, textNouns) ||
   textNouns.has(singular(wordAt(parsed, at))) ||
   (isIn(parsed, at, pairedNouns) && /^(?:stack|file)$/.test(wordAt(parsed, at - 1)))
 const isTextOrData = (parsed: ParsedSentence, at: number): boolean => isText(parsed, at) || isIn(parsed, at, dataNouns)
-
-/** Matches a pronoun attached to its verb: "traduis-le", "traduce-lo". */
-const clitic = /-(?:l[aeo]s?|l['’]|moi)$/
 
 const readsAt = (parsed: ParsedSentence, at: number): boolean =>
   isIn(parsed, at, readVerbs) ||
@@ -279,9 +253,6 @@ const repliesTo = anyPattern(
 )
 const minLetter = 160
 
-/** Matches words of a rule: a sentence with one introduces nothing. */
-const binds = /\b(?:always|never|must|from now on|whenever|don['’]?t|do not|every|any|rules?|unless|before you)\b/
-export const bindsReader = (sentence: string): boolean => binds.test(sentence)
 /** In a question such words are what is asked about. */
 const isQuestion = /[?？]\s*$/
 
@@ -290,42 +261,6 @@ const sentenceEnd = /(?<=[.?!])\s+/
 /** "Here goes:" also introduces the speaker's own rules, unless the paragraph mentions pasting. */
 const handsOverAtEnd = /\bhere (?:goes|it is|it comes|they are|you go)\s*[:.!]?\s*$/
 
-const rewordVerbs = wordSet(...lists.rewording)
-const besideVerb = wordSet(...lists.beside)
-const targets = wordSet(...lists.targets)
-/** Pronouns and other words for a text that is at hand. */
-const atHand = wordSet(
-  "this these it that the following below dies diese diesen das esto este ceci ça isto isso questo dit это",
-)
-const alternatives = (list: readonly string[]): string => [...wordSet(...list)].join("|")
-/** Matches the first words of such a request. */
-const rewording = anyPattern(
-  `^[^${letters}]{0,20}(?:(?:${alternatives(lists.askers)})[^${letters}]{1,3}){0,6}(?:${alternatives(lists.rewording)})(?![${letters}])`,
-)
-/** Maximum number of words between a verb of rewording and the end of a request that names no text of its own. */
-const maxObject = 6
-
-/** Matches such a request in a script without blanks. */
-const rewordsElsewhere =
-  /^\s*(?:请|请你|帮我|麻烦)?(?:把?(?:这|下面|以下)[^，。]{0,6})?(?:翻译|总结|概括|润色|改写|校对|要約|翻訳|校正)(?:[成为一下到]{1,2}[^，。]{0,6})?(?:して(?:ください)?)?\s*[。.!！:：]?\s*$/
-
-/**
- * True if a sentence asks for a text to be reworded, and names none but the one at hand: "Translate to French", "Proofread this." Whatever
- * follows is that text.
- */
-export function asksForText(sentence: string): boolean {
-  if (rewordsElsewhere.test(sentence)) return true
-  if (!rewording.test(sentence) || digit.test(sentence)) return false
-  const parsed = parse(sentence)
-  let at = parsed.words.findIndex((word) => rewordVerbs.has(word.replace(clitic, ""))) + 1
-  while (isIn(parsed, at, besideVerb)) at++
-  const left = parsed.words.length - at
-  if (left <= 0) return true
-  if (left > maxObject || binds.test(sentence)) return false
-  if (isIn(parsed, at, targets)) return true
-  return isIn(parsed, at, atHand) && (wordAt(parsed, at) !== "the" || isIn(parsed, at + 1, atHand))
-}
-
 /** True if a line asks for something to be done with "this paragraph", or ends by pointing at the next line. */
 export const asksForThis = (line: string): boolean => {
   if (binds.test(line)) return false
@@ -333,30 +268,6 @@ export const asksForThis = (line: string): boolean => {
   if (endsWithThis.test(line) && parsed.words.length <= shortReach && !keeps.test(line)) return true
   const named = parsed.words.findIndex((_, at) => isIn(parsed, at, demonstratives) && isText(parsed, at + 1))
   return parsed.words.some((_, at) => at < named && at >= named - shortReach && readsAt(parsed, at))
-}
-
-/** Number of first letters in which a verb and its noun agree. */
-const stemLength = 6
-
-/** Returns the stem of the verb in such a request: a sentence that has it too says how to do it. */
-export const requestVerb = (sentence: string): string =>
-  (parse(sentence).words.find((word) => rewordVerbs.has(word.replace(clitic, ""))) ?? sentence).slice(0, stemLength)
-
-/** Maximum number of sentences of a line in which such a request is looked for. */
-const maxSentences = 3
-const sentenceStop = /[.?!。？！]+(?=\s|$)|[。？！]+/g
-
-/** Returns the offset in a line behind a sentence that asks for a text to be reworded, if there is one at its start. */
-export function requestEnd(line: string): number | undefined {
-  let start = 0
-  for (let count = 0; count < maxSentences && start < line.length; count++) {
-    sentenceStop.lastIndex = start
-    const stop = sentenceStop.exec(line)
-    const end = stop === null ? line.length : stop.index + stop[0].length
-    if (asksForText(line.slice(start, end))) return end
-    start = end
-  }
-  return undefined
 }
 
 /** True if a paragraph announces somebody else's text. `ahead` is the number of characters that follow it. */
@@ -380,6 +291,15 @@ export function announcesPaste(paragraph: string, ahead: number): boolean {
     return ahead > minLetter && repliesTo.test(sentence)
   })
 }
+
+/** True if a sentence points at the text behind it, so that it is about no other. */
+export const pointsAtNext = (sentence: string): boolean =>
+  /[:：]\s*$/.test(sentence) ||
+  endsWithThis.test(sentence) ||
+  handsOverAtEnd.test(sentence) ||
+  acquired.test(sentence) ||
+  asksForText(sentence) ||
+  handsText(parse(sentence))
 
 /** Matches words that point back at a text: the paragraph is about those before it. */
 const pointsBack = anyPattern(
@@ -473,6 +393,8 @@ const leadsIn = anyPattern(
   "\\b(?:context|message|mail|note|text|copied|pasted|quote|news|update|ticket|comment) from [^.?!]{2,40}$|^from (?:the|his|her|their|my|our) [^.?!]{2,40}$",
   "^(?!\\W*(?:this|that|these|those|it)(?: one)? (?:is|are|goes|has|must|will)\\b).*\\b(?:the following|below|underneath)\\b[^.?!]{0,30}$",
   "\\b(?:i|we) (?:just )?(?:got|get|received|see|found|scanned|copied|heard)\\b[^.?!]{0,60}$",
+  `\\b(?:hat|haben|hatte|hatten|ha|han|a|ont|heeft|hebben) (?:[^.?!]{1,60} )?${anyOf(lists.toldForms)}\\s*$`,
+  `\\b(?:recibí|recibimos|reçue?s?|ricevut[oaie]|recebi|ontvangen|bekommen|erhalten)\\s*$`,
   "(?:邮件|文字|文章|内容|消息|如下|下面|以下|写道|说|[发写转]来?的|メール|письмо|сообщение|текст|написал[аи]?|isto|abaixo|e-mail|correo|mensaje|testo|questo)\\s*$",
 )
 /**

@@ -1,10 +1,11 @@
 import { lowered } from "../language/letters.ts"
-import { wordSet } from "../language/word-forms.ts"
+import { sentencesIn } from "../language/sentences.ts"
 import { anyOf } from "../language/word-lists.ts"
 import type { Span } from "../message/message.ts"
 import { createRecent } from "../message/recall.ts"
+import { asidesIn, isAside, subtractSpans } from "./asides.ts"
 import { handlesText, ownAtEnd, requestCut } from "./beside-pastes.ts"
-import { announcesPaste, asksAboutEarlier, colonCut, isRequest, requestEnd, speaksForSelf } from "./introductions.ts"
+import { announcesPaste, asksAboutEarlier, colonCut, isRequest, pointsAtNext, speaksForSelf } from "./introductions.ts"
 import {
   documentLine,
   greets,
@@ -15,68 +16,7 @@ import {
   pasteShape,
   signsOff,
 } from "./paste-signs.ts"
-import lists from "./paste-words.json" with { type: "json" }
-
-/** Words in the names of tags whose content is not the user's: context from the agent's harness, and quoted material. */
-const asideWords = wordSet(...lists.asides)
-/** Matches names of harness tags, whatever other words are in them. */
-const harnessNames = /reminder|environment|permissions|mode$|stdout|stderr|diagnostics|notification/
-/** Matches names of tags around other people's text, whatever other words are in them. */
-const othersNames = /customer|client|sender|forwarded|quoted|pasted|external|untrusted|retrieved|third[_-]?party/
-/** Matches names of tags around what somebody asks for or prescribes. */
-const requestNames =
-  /rule|instruction|guideline|polic|requirement|constraint|query|request|task|prompt|message|preference|memor/
-
-const asideOpening = /<([a-z][\w.:-]{1,60}(?: [a-z-]{2,40})?)(?:\s[^<>]{0,300})?>/gi
-
-/** Maximum number of tags looked at in one text. */
-const maxTags = 200
-
-/** Matches notes in brackets that a client puts before the user's words: that an answer was interrupted, or which image is attached. */
-const bracketNotes = /^(?:\s*\[(?:request interrupted by user|image)\b[^\]\n]{0,200}\])+\s*(?=\S)/i
-export const withoutBracketNotes = (text: string): string => text.replace(bracketNotes, "")
-
-/** Returns the spans between tags that are not the user's own words: context from a harness, and quotations. */
-export function asidesIn(text: string): readonly Span[] {
-  if (!text.includes("</")) return []
-  const spans: Span[] = []
-  let end = 0
-  let read = 0
-  for (const { 0: tag, 1: name = "", index } of text.matchAll(asideOpening)) {
-    if (++read > maxTags) break
-    if (index < end) continue
-    const low = name.toLowerCase()
-    if (!isAside(low) && (requestNames.test(low) || !opensRecord(text, index + tag.length))) continue
-    const close = closingOf(text, name, index + tag.length)
-    if (close < 0) continue
-    end = close
-    spans.push({ start: index, end })
-  }
-  return spans
-}
-
-/** True if an element that holds only text starts here and another tag follows it: then it is a field of a record. */
-function opensRecord(text: string, at: number): boolean {
-  field.lastIndex = at
-  return field.test(text)
-}
-const field = /\s{0,20}<([a-z][\w.:-]{0,60})(?:\s[^<>]{0,200})?>[^<>]{0,2000}<\/\1>\s{0,20}<[/a-z]/iy
-
-/**
- * Returns where a tag is closed: at its last closing tag, so that text cannot close its own tag early, or at the first one if the tag is
- * opened again before the last.
- */
-function closingOf(text: string, name: string, from: number): number {
-  const close = text.indexOf(`</${name}`, from)
-  const next = text.indexOf(`<${name}`, from)
-  const last = text.lastIndexOf(`</${name}`)
-  return close >= 0 && (next < 0 || next > last) ? last : close
-}
-
-function isAside(name: string): boolean {
-  if (harnessNames.test(name) || othersNames.test(name)) return true
-  return !requestNames.test(name) && name.split(/[^a-z]+/).some((word) => asideWords.has(word))
-}
+import { requestEnd } from "./rewording.ts"
 
 /** Lines between blank lines, or a delimited block with its delimiters. */
 type Paragraph = { readonly lines: readonly Line[]; readonly isBlock: boolean }
@@ -150,10 +90,6 @@ function commandArguments(text: string): readonly Span[] {
   return at < 0 || end <= start ? [] : [{ start, end }]
 }
 
-/** Returns the spans of a message outside the tags that `asidesIn` finds. */
-export const outsideAsides = (text: string): readonly Span[] =>
-  subtractSpans({ start: 0, end: text.length }, asidesIn(text))
-
 /** Number of characters of a longer text that are read at its start and at its end; nobody types that much, so the rest was pasted. */
 const maxHead = 300_000
 const maxTail = 100_000
@@ -181,7 +117,7 @@ type UserSpans = { readonly own: readonly Span[]; readonly certain: readonly Spa
 function pastesIn(text: string, modelled: Span[]): readonly Span[] {
   const asides = asidesIn(text)
   const lines = linesOf(text, asides)
-  const paragraphs = paragraphsOf(lines)
+  const { paragraphs } = paragraphsOf(lines)
   const letter = letterIn(paragraphs)
   const discussed = discussedParagraphs(paragraphs)
   const pasted: Span[] = [...asides]
@@ -229,6 +165,49 @@ function pastesIn(text: string, modelled: Span[]): readonly Span[] {
   }
   return pasted
 }
+
+/**
+ * What a text leaves open at its end: the line that opens a block, the tag of an element, or the paragraph that announces a text, or asks
+ * something that need not be about the text behind it.
+ */
+type LeftOpen = { readonly kind: "block" | "element" | "announced" | "asked"; readonly by: string }
+
+/**
+ * Returns what a text leaves open for the text behind it, of which there are `ahead` characters. What is `apart` from it is announced only
+ * by its last sentence, and not by a request about what was pasted before that.
+ */
+export function leftOpenIn(text: string, ahead: number, apart: boolean): LeftOpen | undefined {
+  const lines = linesOf(text, asidesIn(text))
+  const { paragraphs, opened } = paragraphsOf(lines)
+  if (opened !== undefined && !isPaired(text, opened)) return { kind: "block", by: opened }
+  for (const { lines, isBlock } of paragraphs)
+    for (const { read } of isBlock ? [] : lines) {
+      const [tag, name = ""] = lineTag.exec(read) ?? []
+      if (tag !== undefined && isAside(name.toLowerCase())) return { kind: "element", by: tag.trim() }
+    }
+  const last = paragraphs.at(-1)
+  const own = ownWords(text)
+  if (last === undefined || last.isBlock || own.at(-1)?.end !== text.length) return undefined
+  const { start, end } = spanOf(last.lines)
+  const cut = cutIn(last.lines, paragraphs.length - 1)
+  const by = text.slice(Math.max(start, end - maxIntroduction), end)
+  const said = apart ? by.slice(sentencesIn(by, { start: 0, end: by.length }).at(-1)?.start) : by
+  const announces =
+    cut !== undefined
+      ? cut.start >= end
+      : (!apart || own.length === 1) &&
+        !last.lines.every((line) => isQuoted(line.text)) &&
+        announcesPaste(lowered(said), ahead)
+  return announces ? { kind: cut !== undefined || pointsAtNext(lowered(said)) ? "announced" : "asked", by } : undefined
+}
+
+/** True if a mark that seems to open a block closes what was opened in the middle of a line. */
+function isPaired(text: string, opened: string): boolean {
+  const [mark] = /`{3,}|"""|'''/.exec(opened) ?? []
+  return mark !== undefined && text.split(mark).length % 2 === 1
+}
+/** Matches an opening tag that has a line of its own. */
+const lineTag = /^\s*<([a-z][\w.:-]{1,60})(?:\s[^<>]{0,300})?>\s*$/i
 
 const spanOf = (lines: readonly Line[]): Span => ({ start: lines[0]?.start ?? 0, end: lines.at(-1)?.end ?? 0 })
 
@@ -438,7 +417,11 @@ function closes(line: string, opened: string): boolean {
   return bare.toLowerCase() === opened.trim().toLowerCase().replace("begin", "end")
 }
 
-function paragraphsOf(lines: readonly Line[]): readonly Paragraph[] {
+/** Returns the paragraphs, and the line that opens a block which is never closed. */
+function paragraphsOf(lines: readonly Line[]): {
+  readonly paragraphs: readonly Paragraph[]
+  readonly opened: string | undefined
+} {
   const paragraphs: Paragraph[] = []
   let open: Line[] = []
   let opened: string | undefined
@@ -462,19 +445,7 @@ function paragraphsOf(lines: readonly Line[]): readonly Paragraph[] {
   }
   // A block that is never closed holds all that follows.
   closeParagraph(opened !== undefined)
-  return paragraphs
-}
-
-/** Returns the parts of a span outside the holes, which may overlap. */
-function subtractSpans({ start, end }: Span, holes: readonly Span[]): readonly Span[] {
-  const left: Span[] = []
-  let from = start
-  for (const hole of holes.toSorted((one, two) => one.start - two.start)) {
-    if (hole.start > from) left.push({ start: from, end: hole.start })
-    from = Math.max(from, hole.end)
-  }
-  if (from < end) left.push({ start: from, end })
-  return left
+  return { paragraphs, opened }
 }
 
 /** Matches quotation marks around a sentence: text of a minimum length, or one that ends in punctuation. */

@@ -2,7 +2,7 @@ import { anyOf } from "../../language/word-lists.ts"
 import { channelOf } from "../../message/fence.ts"
 import type { Message } from "../../message/message.ts"
 import { createPerObject } from "../../message/recall.ts"
-import { asidesIn, withoutBracketNotes } from "../../rules/own-words.ts"
+import { asidesIn, withoutBracketNotes } from "../../rules/asides.ts"
 import { sentInside } from "../stack/separate.ts"
 import { maxTagLength } from "./written-command.ts"
 

@@ -1,7 +1,8 @@
 import { anyOf } from "../../language/word-lists.ts"
 import { isSpokenPart } from "../../message/fence.ts"
-import type { Span, Transcript } from "../../message/message.ts"
-import { asidesIn, withoutBracketNotes } from "../../rules/own-words.ts"
+import type { Message, Span, Transcript } from "../../message/message.ts"
+import { asidesIn, elementsIn, withoutBracketNotes } from "../../rules/asides.ts"
+import { type CarriedPaste, carriedOver, joinedTo } from "../../rules/carried-pastes.ts"
 import type { FoundRule } from "../../rules/pin.ts"
 import { documentName, sentInside } from "../stack/separate.ts"
 import words from "./notice-words.json" with { type: "json" }
@@ -234,8 +235,45 @@ export type SearchContext = {
   readonly ignoredParts?: IgnoredParts
 }
 
-/** A text part of a message that the user wrote. */
-export type UserText = { readonly part: number; readonly text: string }
+/** What earlier texts of the user leave open for the text parts of a message, by part. */
+type CarriedParts = ReadonlyMap<number, CarriedPaste>
+const nothingCarried: CarriedParts = new Map()
+
+/**
+ * Returns for each message which of its texts go on with what the user's texts before it left open. Whatever the assistant says or does
+ * closes it.
+ */
+export function carriedInto(
+  messages: Transcript,
+  { before, lifted, ignoredParts = noIgnoredParts }: SearchContext,
+): readonly CarriedParts[] {
+  const behindAnswer = before.slice(-maxLookBack).findLastIndex(({ role }) => role === "assistant") + 1
+  const near = before.slice(-maxLookBack).slice(behindAnswer)
+  let last: { readonly text: string; readonly carried: CarriedPaste | undefined; readonly of: Message } | undefined
+  const all = [...near, ...messages].map((message): CarriedParts => {
+    if (message.role === "assistant") last = undefined
+    if (message.role !== "user") return nothingCarried
+    const carriedParts = new Map<number, CarriedPaste>()
+    for (const [at, part] of message.parts.entries()) {
+      if (part.type === "tool-result") last = undefined
+      if (part.type !== "text" || !isSpokenPart(message, part) || lifted.has(part.text)) continue
+      const elements = elementsIn(part.text)
+      if (at < (ignoredParts.get(message.id) ?? 0) || elements === "harness" || isBareNotice(part.text)) continue
+      const join = last?.of === message ? "part" : "message"
+      const carried = last && carriedOver(last.text, last.carried, part.text, join)
+      if (carried !== undefined) carriedParts.set(at, carried)
+      // A paste between tags is whole.
+      last = elements === "others" ? undefined : { text: part.text, carried, of: message }
+    }
+    return carriedParts.size === 0 ? nothingCarried : carriedParts
+  })
+  return all.slice(near.length)
+}
+
+/**
+ * A text part of a message that the user wrote: with what an earlier text left open before it, which moves it by so many characters.
+ */
+export type UserText = { readonly part: number; readonly text: string; readonly shift: number }
 
 /**
  * Returns the texts of each message that the user wrote: no tool output, notice, document or summary in the user's role. Only these may
@@ -246,22 +284,24 @@ export function userTexts(
   { before, lifted, ignoredParts = noIgnoredParts }: SearchContext,
 ): readonly (readonly UserText[])[] {
   const places = messagePlaces(messages, before)
+  const carried = carriedInto(messages, { before, lifted, ignoredParts })
   return messages.map((message, n) => {
     const { answers = false, answersCommand = false } = places[n] ?? {}
     if (answersCommand) return []
     return message.parts.flatMap((part, at): readonly UserText[] => {
       if (part.type !== "text" || at < (ignoredParts.get(message.id) ?? 0) || lifted.has(part.text)) return []
       const text = sentInside(part.text) ?? part.text
-      return isSpokenPart(message, part) && isUsersText(text, answers) ? [{ part: at, text }] : []
+      if (!isSpokenPart(message, part) || !isUsersText(text, answers)) return []
+      return [{ part: at, ...joinedTo(text, carried[n]?.get(at)) }]
     })
   })
 }
 
 const isUsersText = (text: string, answers: boolean): boolean =>
-  !(answers && isOutput(text)) &&
-  documentName(text) === undefined &&
-  !isRetelling(text) &&
-  !isNotice(withoutBracketNotes(without(text, asidesIn(text))))
+  !(answers && isOutput(text)) && documentName(text) === undefined && !isRetelling(text) && !isBareNotice(text)
+
+/** True if a text is a notice beside what a harness put between tags. */
+const isBareNotice = (text: string): boolean => isNotice(withoutBracketNotes(without(text, asidesIn(text))))
 
 /** Returns a text without some of its spans. */
 export function without(text: string, spans: readonly Span[]): string {

@@ -64,22 +64,24 @@ export async function appendMessages(
   opening?: readonly InjectedDocument[],
 ): Promise<{ readonly placed: readonly number[]; readonly events: Trace }> {
   let added = messages
+  let news: SearchInput = { messages, before: [], ...noDocuments }
   let placed: readonly number[] = []
   const committed = await live.journal.commit((outline, next) => {
     const from = nextParent(live, outline)
     const known = knownAfter(outline, from, messages)
     added = messages.slice(known.length)
     placed = [...known, ...added.map((_, n) => next + n)]
-    const written = [...messageBodies(added, known.at(-1) ?? from, next), ...unpinEntries(pins, added)]
+    news = ruleSearchInput(live, added, opening)
+    const written = [...messageBodies(added, known.at(-1) ?? from, next), ...unpinEntries(pins, added, news.before)]
     const places = { first: next, next: next + written.length }
-    return withRules(written, newRules(live, pins, ruleSearchInput(live, added, opening), places))
+    return withRules(written, newRules(live, pins, news, places))
   })
   keepMessages(live, committed, added)
   live.at = placed.at(-1) ?? live.at
   live.opened ||= placed.length > 0
   live.answered = newestAnswer(messages) ?? live.answered
-  const events = [...reportFound(live, committed.entries), ...reportUnmatched(live, pins, added)]
-  askFinder(live, committed, added)
+  const events = [...reportFound(live, committed.entries), ...reportUnmatched(live, pins, added, news.before)]
+  askFinder(live, committed, news)
   return { placed, events }
 }
 
@@ -201,9 +203,9 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
   const unseen = documents.filter(({ hash }) => !live.documents.has(hash))
   let path: readonly number[] = []
   let spoken: Transcript = []
+  let news: SearchInput = { messages: [], before: [], ...noDocuments }
   let events: readonly LogEvent[] = []
   let placed: readonly number[] = []
-  let originals: Transcript = []
   let replaced = false
   let rewrite: ClientCompaction = noRewrite
   const committed = await live.journal.commit((outline, next) => {
@@ -230,8 +232,8 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
       { type: "history-matched", known: path.length, added: added.length },
       ...(left.length === 0 ? [] : [{ type: "branch-opened" as const, from: entryId(from), left: left.length }]),
     ]
-    originals = originalsOf(request, added)
-    const news: SearchInput = {
+    const originals = originalsOf(request, added)
+    news = {
       messages: originals,
       ignoredParts: rewrite.ignoredParts,
       before: conversation.slice(Math.max(0, path.length - maxBefore), path.length),
@@ -239,13 +241,13 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
       lifted: textsOf(documents),
     }
     spoken = originals.filter(({ id }) => !rewrite.ignoredParts.has(id))
-    const taken = [...(isBack ? rewoundPins(pins, left) : []), ...unpinEntries(pins, spoken)]
+    const taken = [...(isBack ? rewoundPins(pins, left) : []), ...unpinEntries(pins, spoken, news.before)]
     const written = [...before, ...messageBodies(added, from, first, originals), ...taken]
     return withRules(written, newRules(live, pins, news, { first, next: next + written.length }))
   })
   for (const event of events) if (event.type === "branch-opened") live.emit(event)
-  const found = [...reportFound(live, committed.entries), ...reportUnmatched(live, pins, spoken)]
-  askFinder(live, committed, originals, rewrite.ignoredParts)
+  const found = [...reportFound(live, committed.entries), ...reportUnmatched(live, pins, spoken, news.before)]
+  askFinder(live, committed, news)
   for (const seq of placed) live.unconfirmed.delete(seq)
   live.at = placed.at(-1) ?? 0
   live.opened = true

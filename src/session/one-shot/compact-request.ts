@@ -160,8 +160,8 @@ function rulesOf(
     const stated = (found[n] ?? [])
       .filter(({ channel }) => channel !== "memory")
       .map(({ at, ...rule }) => pinOf(rule, { entry: message.id, ...at }))
-    for (const { part, text: said } of written[n] ?? []) {
-      const changed = readReplacements(said, pins)
+    for (const { part, text: said, shift } of written[n] ?? []) {
+      const changed = readReplacements(said, pins).filter(({ start }) => start >= shift)
       const gone = new Set([
         ...readWithdrawals(said).flatMap((withdrawal) => withdrawnBy(withdrawal, pins)),
         ...changed.map(({ pin }) => pin),
@@ -171,7 +171,9 @@ function rulesOf(
       pins = [
         ...pins.filter((pin) => !gone.has(pin)),
         ...own,
-        ...replacing.map(({ text, start }) => pinOf({ ...users, text }, { entry: message.id, part, start })),
+        ...replacing.map(({ text, start }) =>
+          pinOf({ ...users, text }, { entry: message.id, part, start: start - shift }),
+        ),
       ]
     }
     pins = [...pins, ...stated.filter((rule) => !pins.includes(rule))]

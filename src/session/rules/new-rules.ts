@@ -1,6 +1,7 @@
 import { documentRules, seekRules } from "../../compact/seek-rules.ts"
 import type { InjectedDocument } from "../../compact/stack/separate.ts"
 import {
+  carriedInto,
   type IgnoredParts,
   isRetelling,
   noIgnoredParts,
@@ -15,8 +16,9 @@ import { present } from "../../message/present.ts"
 import { createPerObject } from "../../message/recall.ts"
 import type { Steps } from "../../message/steps.ts"
 import { withinMs } from "../../model/within-ms.ts"
+import { type CarriedPaste, carriedWords } from "../../rules/carried-pastes.ts"
 import { type FindOptions, kindOfRule, type RuleFinder, rulesInText } from "../../rules/find-rules.ts"
-import { isWithin, ownWords } from "../../rules/own-words.ts"
+import { isWithin } from "../../rules/own-words.ts"
 import { type FoundRule, mergeRules, type Pin } from "../../rules/pin.ts"
 import { sameSubject } from "../../rules/pin-ledger.ts"
 import { contradictionSteps, replacementSteps } from "../../rules/read-replacements.ts"
@@ -94,8 +96,10 @@ const retirable = (standing: ReadonlyMap<string, Pin>): readonly Pin[] =>
 /** The rules that a message replaces, with their replacements, and statements that contradict a rule without replacing it. */
 function* replacedIn(texts: readonly UserText[], standing: ReadonlyMap<string, Pin>): Steps<readonly ReplacedRule[]> {
   const replaced: ReplacedRule[] = []
-  for (const { part, text: said } of texts) {
-    const add = (text: string, start: number, pin?: Pin): void => {
+  for (const { part, text: said, shift } of texts) {
+    const add = (text: string, joinedStart: number, pin?: Pin): void => {
+      const start = joinedStart - shift
+      if (start < 0) return
       const body = { type: "rule-pinned", text, channel: "user", by: "found", kind: kindOfRule(text) } as const
       // A statement that replaces no rule must not supersede one about the same subject.
       if (pin === undefined && [...standing.values()].some((known) => sameSubject(known, body))) return
@@ -134,9 +138,13 @@ const nameOf = createPerObject(
 )
 
 /** The entries that withdraw rules by a command at the start of a message: `/unpin e12`, `/unpin the metric rule`; never operator rules. */
-export function unpinEntries(pins: readonly SessionPin[], messages: Transcript): readonly EntryBody[] {
+export function unpinEntries(
+  pins: readonly SessionPin[],
+  messages: Transcript,
+  before: Transcript,
+): readonly EntryBody[] {
   const own = ownPins(pins)
-  return unpinsIn(messages).flatMap((name): readonly EntryBody[] => {
+  return unpinsIn(messages, before).flatMap((name): readonly EntryBody[] => {
     const known = ruleNamed(name, own)
     const pin = known === undefined ? undefined : seqOf(known.id)
     return pin === undefined ? [] : [{ type: "rule-unpinned", pin }]
@@ -144,8 +152,13 @@ export function unpinEntries(pins: readonly SessionPin[], messages: Transcript):
 }
 
 /** Emits and returns an event for each `/unpin` command that matched no rule that the user may withdraw, or more than one. */
-export function reportUnmatched(live: Live, pins: readonly SessionPin[], messages: Transcript): readonly LogEvent[] {
-  const names = unpinsIn(messages)
+export function reportUnmatched(
+  live: Live,
+  pins: readonly SessionPin[],
+  messages: Transcript,
+  before: Transcript,
+): readonly LogEvent[] {
+  const names = unpinsIn(messages, before)
   const own = names.length === 0 ? [] : ownPins(pins)
   const events = names.flatMap((name) => {
     const fitting = rulesNamed(name, own).length
@@ -159,14 +172,18 @@ export function reportUnmatched(live: Live, pins: readonly SessionPin[], message
 const ownPins = (pins: readonly SessionPin[]): readonly SessionPin[] =>
   pins.filter((pin) => isInForce(pin) && trust(pin.channel) <= trust("user"))
 
-/** The arguments of the `/unpin` commands in messages. */
-const unpinsIn = (messages: Transcript): readonly string[] =>
-  messages.filter(isSpoken).flatMap(({ parts }) =>
-    parts.flatMap((part) => {
-      const command = part.type === "text" ? readPinCommand(part.text) : undefined
-      return command?.type === "unpin" ? command.id : []
-    }),
+/** The arguments of the `/unpin` commands in messages, without those in a paste that an earlier text introduces. */
+function unpinsIn(messages: Transcript, before: Transcript): readonly string[] {
+  const carried = lazy(() => carriedInto(messages, { before, lifted: new Set() }))
+  return messages.flatMap((message, n) =>
+    !isSpoken(message)
+      ? []
+      : message.parts.flatMap((part, at) => {
+          const command = part.type === "text" ? readPinCommand(part.text) : undefined
+          return command?.type === "unpin" && !carried()[n]?.has(at) ? command.id : []
+        }),
   )
+}
 
 /** Limit on the characters of a rewritten user message; a longer one may be a summary by a client. */
 const maxReplaced = 1000
@@ -210,6 +227,7 @@ const maxLength = 60_000
 
 type FinderText = {
   readonly text: string
+  readonly carried?: CarriedPaste
   readonly options: FindOptions
   readonly place: NonNullable<RuleBody["place"]>
 }
@@ -221,17 +239,17 @@ type FinderText = {
 export function askFinder(
   live: Live,
   { entries }: CommitResult,
-  messages: readonly Message[],
-  ignoredParts: IgnoredParts = noIgnoredParts,
+  { messages, before, ignoredParts = noIgnoredParts }: Pick<SearchInput, "messages" | "before" | "ignoredParts">,
 ): void {
   const { finder, rules } = live.options
   const find = rules?.find ?? "all"
   if (typeof finder !== "function" || find === "off") return
   const appended = entries.filter(({ body }) => body.type === "message-appended")
+  const carried = carriedInto(messages, { before, lifted: new Set(), ignoredParts })
   const asked = appended
     .flatMap(({ seq }, n) => {
       const from = ignoredParts.get(messages[n]?.id ?? "") ?? 0
-      return textsOf(messages[n], seq).filter(
+      return textsOf(messages[n], seq, carried[n]).filter(
         ({ place, options }) =>
           place.part >= from && (find === "all" || (options.channel === "user") === (find === "user")),
       )
@@ -240,20 +258,25 @@ export function askFinder(
   if (asked.length > 0) live.beside("rules", () => runFinder(live, finder, asked))
 }
 
-function textsOf(message: Message | undefined, entry: number): readonly FinderText[] {
+function textsOf(
+  message: Message | undefined,
+  entry: number,
+  carried: ReadonlyMap<number, CarriedPaste> | undefined,
+): readonly FinderText[] {
   if (message === undefined || message.role === "assistant") return []
   return message.parts.flatMap((piece, at): readonly FinderText[] => {
     if (piece.type !== "text" || piece.text.trim() === "" || piece.text.length > maxLength) return []
     const channel = channelOf(message.role, piece)
     if (channel === "assistant" || channel === "memory" || channel === "tool") return []
-    return [{ text: piece.text, options: { channel }, place: { entry, part: at, start: 0 } }]
+    const place = { entry, part: at, start: 0 }
+    return [{ text: piece.text, options: { channel }, place, ...present({ carried: carried?.get(at) }) }]
   })
 }
 
 async function runFinder(live: Live, finder: RuleFinder, asked: readonly FinderText[]): Promise<void> {
   const bodies: RuleBody[] = []
-  for (const { text, options, place } of asked) {
-    const own = options.channel === "user" ? ownWords(text) : [{ start: 0, end: text.length }]
+  for (const { text, options, place, carried } of asked) {
+    const own = options.channel === "user" ? carriedWords(text, carried) : [{ start: 0, end: text.length }]
     const sound = (await answerOf(finder, text, options)).filter(
       (rule) => rule.text !== "" && text.slice(rule.start, rule.end) === rule.text && isWithin(rule, own),
     )

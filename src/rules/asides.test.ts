@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { asidesIn } from "./own-words.ts"
+import { asidesIn } from "./asides.ts"
 
 const cut = (text: string): readonly string[] => asidesIn(text).map(({ start, end }) => text.slice(start, end))
 
