@@ -48,7 +48,7 @@ export function elementsIn(text: string): "harness" | "others" | undefined {
   if (name === undefined) return undefined
   const left = outsideAsides(text).map(({ start, end }) => text.slice(start, end))
   if (!left.every((part) => /^(?:\s*<\/[\w.:-]{1,60}\s*>)?\s*$/.test(part))) return undefined
-  return harnessNames.test(name) ? "harness" : "others"
+  return isOfHarness(name) ? "harness" : "others"
 }
 
 /** True if an element that holds only text starts here and another tag follows it: then it is a field of a record. */
@@ -74,6 +74,9 @@ export function isAside(name: string): boolean {
   if (harnessNames.test(name) || othersNames.test(name)) return true
   return !requestNames.test(name) && name.split(/[^a-z]+/).some((word) => asideWords.has(word))
 }
+
+/** True for a tag around what a harness puts beside the user's words. */
+export const isOfHarness = (name: string): boolean => harnessNames.test(name)
 
 /** Returns the spans of a message outside the tags that `asidesIn` finds. */
 export const outsideAsides = (text: string): readonly Span[] =>

@@ -45,7 +45,7 @@ const asksOnly = (sentence: string): boolean =>
 const maxAsked = 20
 
 /** Returns the sentences that the user speaks for sure. */
-const surelyOwnIn = (text: string, sentences: readonly Span[], maxScore = surelyOwn): readonly Span[] =>
+export const surelyOwnIn = (text: string, sentences: readonly Span[], maxScore = surelyOwn): readonly Span[] =>
   sentences.slice(0, maxAsked).filter((sentence) => speakerScore(text, sentence) < maxScore)
 
 /** Maximum number of characters of a greeting. */

@@ -3,8 +3,8 @@ import { sentencesIn } from "../language/sentences.ts"
 import { anyOf } from "../language/word-lists.ts"
 import type { Span } from "../message/message.ts"
 import { createRecent } from "../message/recall.ts"
-import { asidesIn, isAside, subtractSpans } from "./asides.ts"
-import { handlesText, ownAtEnd, requestCut } from "./beside-pastes.ts"
+import { asidesIn, isAside, isOfHarness, subtractSpans } from "./asides.ts"
+import { handlesText, ownAtEnd, requestCut, surelyOwnIn } from "./beside-pastes.ts"
 import { announcesPaste, asksAboutEarlier, colonCut, isRequest, pointsAtNext, speaksForSelf } from "./introductions.ts"
 import {
   documentLine,
@@ -17,6 +17,7 @@ import {
   signsOff,
 } from "./paste-signs.ts"
 import { requestEnd } from "./rewording.ts"
+import { speakerScore, surelyOwn } from "./who-speaks.ts"
 
 /** Lines between blank lines, or a delimited block with its delimiters. */
 type Paragraph = { readonly lines: readonly Line[]; readonly isBlock: boolean }
@@ -120,40 +121,50 @@ function pastesIn(text: string, modelled: Span[]): readonly Span[] {
   const { paragraphs } = paragraphsOf(lines)
   const letter = letterIn(paragraphs)
   const discussed = discussedParagraphs(paragraphs)
-  const pasted: Span[] = [...asides]
+  const pasted: Span[] = [...asides, ...betweenElements(text, asides, modelled)]
   // Whether the words before announced a text, or were a chat: after a chat only the last paragraph may be the user's again.
-  let [isAnnounced, isTalk] = [false, false]
+  let [isAnnounced, isTalk, pointsBelow] = [false, false, false]
   const restAt = (start: number, behind: readonly Span[] = []): readonly Span[] => {
     const back = asksAtEnd(paragraphs) ? ownAtEnd(text, spanOf(paragraphs.at(-1)?.lines ?? [])) : []
     modelled.push(...behind, ...back.slice(1))
     return [...pasted, ...restFrom(text, lines, start, [...behind, ...back])]
   }
+  const isFormed = (n: number): boolean => {
+    const { lines: own = [], isBlock = false } = paragraphs[n] ?? {}
+    return isBlock || (own[0] !== undefined && (isQuoted(own[0].text) || cutIn(own, n)?.start === own[0].start))
+  }
+  const above = letter === 0 ? letterAbove(paragraphs, isFormed) : undefined
+  if (above !== undefined)
+    return restAt(-1, sentencesSaid(text, above.span, above.isToSomebody ? surelyOwn : probablyOwn))
   for (const [n, { lines: own, isBlock }] of paragraphs.entries()) {
     const { start, end } = spanOf(own)
-    if (isBlock || (isAnnounced && isQuotation(text.slice(start, end)))) {
+    if (isBlock || (isAnnounced && (isQuotation(text.slice(start, end)) || isLastQuote(paragraphs, n)))) {
       pasted.push({ start, end })
       isAnnounced = false
       continue
     }
+    const quoted = quotedLines(own)
     const cut: Cut | undefined =
       n === letter
         ? { start, extent: "rest" }
         : (cutIn(own, n) ?? (pasted.length === 0 ? requestCut(text, own, paragraphs[n + 1]) : undefined))
     const hasWords = cut === undefined || cut.start > start
+    if (isAnnounced && pointsBelow && n !== letter && isFormed(n + 1) && isOwnAside(text, { start, end })) {
+      modelled.push({ start, end })
+      continue
+    }
     if (hasWords && (isAnnounced || (isTalk && n < paragraphs.length - 1))) return restAt(start)
-    pasted.push(...own.filter((line) => isQuoted(line.text)))
+    pasted.push(...quoted)
     if (cut?.extent === "rest" && cut.start < end) return restAt(cut.start, cut.own)
     if (cut?.extent === "quotation") {
       pasted.push({ start: cut.start, end: cut.end ?? end })
       isAnnounced = false
       continue
     }
+    const said = lowered(text.slice(Math.max(quoted.at(-1)?.end ?? start, end - maxIntroduction), end))
     const announces =
-      cut === undefined
-        ? end < text.length &&
-          !own.every((line) => isQuoted(line.text)) &&
-          announcesPaste(lowered(text.slice(Math.max(start, end - maxIntroduction), end)), text.length - end)
-        : cut.start >= end
+      cut === undefined ? end < text.length && announcesPaste(said, text.length - end) : cut.start >= end
+    pointsBelow = announces && isBelow.test(said)
     if (discussed.has(n)) {
       pasted.push({ start, end })
       isAnnounced = announces
@@ -165,6 +176,72 @@ function pastesIn(text: string, modelled: Span[]): readonly Span[] {
   }
   return pasted
 }
+
+/** Matches words for a place further down, with other words between: "see the alert below". */
+const isBelow = /(?<!\p{L})(?:below|unten|abajo|ci-dessous|abaixo|sotto|onder)(?!\p{L})/u
+
+/** Below this score a sentence that a paste may hold as well is the user's. */
+const probablyOwn = 0
+/** Maximum length of a remark between the words that announce a paste and the paste. */
+const maxRemark = 300
+
+/** True for a short paragraph in which the user speaks of himself, or as the speaker model has it. */
+const isOwnAside = (text: string, { start, end }: Span): boolean =>
+  end - start <= maxRemark &&
+  (speaksForSelf(lowered(text.slice(start, end))) || speakerScore(text, { start, end }) < probablyOwn)
+
+/** Returns the sentences of a span that the speaker model takes for the user's. */
+const sentencesSaid = (text: string, span: Span, maxScore: number): readonly Span[] =>
+  surelyOwnIn(text, sentencesIn(text, span), maxScore)
+
+/** Returns the span of a letter that stands above the thread that it answers, and whether it greets somebody by name. */
+function letterAbove(
+  paragraphs: readonly Paragraph[],
+  isFormed: (n: number) => boolean,
+): { readonly span: Span; readonly isToSomebody: boolean } | undefined {
+  const signed = paragraphs.findIndex(({ lines }) => lines.some(({ low }) => signsOff(low)))
+  if (signed < 0 || !isFormed(signed + 1)) return undefined
+  const lines = paragraphs.slice(0, signed + 1).flatMap((paragraph) => paragraph.lines)
+  return { span: spanOf(lines), isToSomebody: /\S\s+\S/.test(lines[0]?.text ?? "") }
+}
+
+/** True if all lines of a paragraph are quoted, and none of the later ones. */
+const isLastQuote = (paragraphs: readonly Paragraph[], n: number): boolean =>
+  paragraphs[n]?.lines.every(({ text }) => isQuoted(text)) === true &&
+  !paragraphs.slice(n + 1).some(({ lines }) => lines.some(({ text }) => isQuoted(text)))
+
+/** Minimum length of a quoted line that was wrapped, so that the line below goes on with it. */
+const minWrapped = 60
+
+/** Returns the quoted lines of a paragraph, and those that go on with a quoted one without a mark of their own. */
+function quotedLines(lines: readonly Line[]): readonly Line[] {
+  let isInside = false
+  return lines.filter(({ read }, n) => {
+    const before = lines[n - 1]?.read ?? ""
+    const goesOn =
+      isInside &&
+      /^\s*\p{Ll}/u.test(read) &&
+      !/[.!?:;…。！？]["”“»')]*\s*$/.test(before) &&
+      (before.length >= minWrapped || isQuoted(lines[n + 1]?.text ?? ""))
+    isInside = isQuoted(read) || goesOn
+    return isInside
+  })
+}
+
+/** Returns what stands between two elements of the same name: text in an element can close it and open another. */
+function betweenElements(text: string, asides: readonly Span[], modelled: Span[]): readonly Span[] {
+  const nameOf = ({ start }: Span): string =>
+    /^<([\w.:-]+)/.exec(text.slice(start, start + maxTag))?.[1]?.toLowerCase() ?? ""
+  return asides.slice(1).flatMap((aside, n) => {
+    const before = asides[n]
+    if (before === undefined || nameOf(before) !== nameOf(aside) || isOfHarness(nameOf(aside))) return []
+    const between = { start: before.end, end: aside.start }
+    const own = sentencesSaid(text, between, surelyOwn)
+    modelled.push(...own)
+    return subtractSpans(between, own)
+  })
+}
+const maxTag = 64
 
 /**
  * What a text leaves open at its end: the line that opens a block, the tag of an element, or the paragraph that announces a text, or asks
@@ -275,10 +352,11 @@ function excerptsIn(texts: readonly string[]): ReadonlySet<number> {
  * Returns the earliest offset in a paragraph at which pasted text starts. If it is the end of the paragraph, the next one is announced as
  * pasted.
  */
-function cutIn(lines: readonly Line[], at: number): Cut | undefined {
+function cutIn(all: readonly Line[], at: number): Cut | undefined {
+  const lines = all.filter(({ text }) => !isQuoted(text))
   const [texts, small] = [lines.map(({ read }) => read), lines.map(({ low }) => low)]
   const cuts: Cut[] = []
-  const placeOf = (line: number): number => lines[line]?.start ?? lines.at(-1)?.end ?? 0
+  const placeOf = (line: number): number => lines[line]?.start ?? all.at(-1)?.end ?? 0
   const document = documentLine(texts, small, at === 0)
   if (document !== undefined) cuts.push({ start: placeOf(document), extent: "rest" })
   const shape = pasteShape(texts, small)
@@ -292,7 +370,8 @@ function cutIn(lines: readonly Line[], at: number): Cut | undefined {
       cuts.push({ start: line.start + colon, extent: "quotation", end: line.start + closed })
       break
     }
-    // A list or other recognized form right after it has an end of its own.
+    // Quoted lines, a list or another recognized form right after it have an end of their own.
+    if (isLast && isQuoted(all[all.indexOf(line) + 1]?.text ?? "")) break
     if (!isLast || shape === undefined || shape.at !== n + 1)
       cuts.push({ start: isLast ? placeOf(n + 1) : line.start + colon, extent: "rest" })
     break

@@ -340,4 +340,6 @@ const closing = anyPattern(
   `^\\s*${anyOf(`(?:best|kind|warm|many|with)?\\s?(?:kind |best |warm )?${wishes}`, lists.closings)}[,.!]?\\s*$`,
 )
 const closingWords = anyOf(`(?:best|kind|warm|many) ${wishes}`, lists.closingsBeforeName)
-const signedName = new RegExp(`^\\s*${closingWords},? [${letters}.]{2,20}(?: [${letters}.]{1,20}){0,3}\\s*$`)
+const signedName = new RegExp(
+  `^\\s*(?:${closingWords},?|${anyOf(lists.closings)},) [${letters}.]{2,20}(?: [${letters}.]{1,20}){0,3}\\s*$`,
+)

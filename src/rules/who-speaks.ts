@@ -45,12 +45,26 @@ export function isAnothers(text: string, sentence: Span, pages: readonly Span[])
   const isUnderLead = ruleLead.test(lineUpTo(text, sentence)) || rulesHeading.test(headingOver(text, sentence.start))
   // On one line somebody else can speak only after a separator.
   const isOneLine = !text.includes("\n") && separator.test(text.slice(0, sentence.end))
-  const minScore = !isWhole ? surelyPasted : isUnderLead ? besideRuleLead : isOneLine ? onOneLine : surelyAnothers
+  const minScore = !isWhole
+    ? isBelowQuestion(text, sentence)
+      ? besideQuestion
+      : surelyPasted
+    : isUnderLead
+      ? besideRuleLead
+      : isOneLine
+        ? onOneLine
+        : surelyAnothers
   return score > minScore
 }
 /** Matches a line that announces rules: they are the user's own as long as no paste is found. */
 const ruleLead = new RegExp(`^\\W*(?:\\p{L}+ ){0,3}${anyOf(words.leadingIn)}(?![\\p{L}])[^:：\\n]{0,60}[:：]`, "iu")
 const besideRuleLead = 2.5
+/** True if the line above is a quoted question: who quotes it answers it. */
+const isBelowQuestion = (text: string, { start }: Span): boolean =>
+  quotedQuestion.test(text.slice(Math.max(0, start - maxQuoted), start))
+const quotedQuestion = /(?:^|\n)[ \t]*(?:>|&gt;)[^\n]*[?？][ \t]*\n\s*[^\n>]*$/
+const maxQuoted = 400
+const besideQuestion = 4.5
 const rulesHeading = new RegExp(`^(?:\\p{L}+ ){0,2}(?:${anyOf(words.leadingIn)}|${anyOf(words.headings)})\\W*$`, "iu")
 /** Returns the heading of the section that an offset is in, if it is near: a long text is not searched again for each sentence. */
 function headingOver(text: string, at: number): string {
