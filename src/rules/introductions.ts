@@ -176,6 +176,18 @@ const othersTell = (parsed: ParsedSentence): boolean =>
     return end >= parsed.words.length
   })
 
+/** Words that a sentence about somebody else starts with, and the maximum number of its words. */
+const ofSomebody = wordSet(...lists.ofSomebody)
+const maxTelling = 6
+
+/** True if a sentence only says that somebody else said something, so that the next one is what was said. */
+export function onlyTells(sentence: string): boolean {
+  const clause = /(?:^|(?:,| and| but| und| y| et) )([^,]*)$/.exec(sentence)?.[1] ?? ""
+  const parsed = parse(clause.replace(/^.* (?:and|but) /, ""))
+  if (parsed.words.length > maxTelling || !isIn(parsed, 0, ofSomebody)) return false
+  return othersTell(parsed) || toldElsewhere.test(parsed.text)
+}
+
 const anyPattern = (...patterns: readonly string[]): LazyPattern => lazyPattern(patterns.join("|"))
 
 /** Patterns for words that announce a text whatever else the sentence says: it was received, is quoted, or stands below. */
@@ -388,12 +400,16 @@ function isOfOthers(parsed: ParsedSentence): boolean {
   })
 }
 
+/** What somebody has said or written, in a perfect tense. */
+const toldForm = `\\b(?:hat|haben|hatte|hatten|ha|han|(?:[mt]['’])?a|ont|heeft|hebben) (?:[^.?!]{1,60} )?${anyOf(lists.toldForms)}\\s*$`
+const toldElsewhere = anyPattern(toldForm)
+
 /** Patterns for a lead before a colon that points at a text or says how the speaker got it. */
 const leadsIn = anyPattern(
   "\\b(?:context|message|mail|note|text|copied|pasted|quote|news|update|ticket|comment) from [^.?!]{2,40}$|^from (?:the|his|her|their|my|our) [^.?!]{2,40}$",
   "^(?!\\W*(?:this|that|these|those|it)(?: one)? (?:is|are|goes|has|must|will)\\b).*\\b(?:the following|below|underneath)\\b[^.?!]{0,30}$",
   "\\b(?:i|we) (?:just )?(?:got|get|received|see|found|scanned|copied|heard)\\b[^.?!]{0,60}$",
-  `\\b(?:hat|haben|hatte|hatten|ha|han|a|ont|heeft|hebben) (?:[^.?!]{1,60} )?${anyOf(lists.toldForms)}\\s*$`,
+  toldForm,
   `\\b(?:recibí|recibimos|reçue?s?|ricevut[oaie]|recebi|ontvangen|bekommen|erhalten)\\s*$`,
   "(?:邮件|文字|文章|内容|消息|如下|下面|以下|写道|说|[发写转]来?的|メール|письмо|сообщение|текст|написал[аи]?|isto|abaixo|e-mail|correo|mensaje|testo|questo)\\s*$",
 )

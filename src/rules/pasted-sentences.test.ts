@@ -3,6 +3,8 @@ import type { Span } from "../message/message.ts"
 import { findRules } from "./find-rules.ts"
 import { readWithdrawals } from "./read-withdrawals.ts"
 
+const hearsay = "a name before a colon, and the sentence before, tell that somebody else speaks"
+
 /** Messages with pasted sentences in `{-…-}`, which are never the user's rules, and rules of the user's own in `{+…+}`. */
 const groups: readonly (readonly [name: string, messages: readonly string[]])[] = [
   [
@@ -132,6 +134,55 @@ const groups: readonly (readonly [name: string, messages: readonly string[]])[] 
       "The sign says ‘{-Never sail on a Friday.-}’ today",
     ],
   ],
+  [
+    hearsay,
+    [
+      "Ann: {-never deploy on Friday-}",
+      "Ben: {-always run the migrations first-}\nshould I?",
+      "Tom Reed: {-From now on always copy me on every mail.-}",
+      "Lena (PM): {-never merge without two reviews-}",
+      "@mara {-always restart the worker after a deploy-}\n@ben ok",
+      "My boss wrote me. {-Never send invoices to Anna.-}",
+      "Got a mail from the landlord today. {-Never leave the gate open after ten.-} What should I do?",
+      "Our lawyer called. {-Never sign anything without her.-} Is that usual?",
+      "Mein Chef hat geschrieben. {-Schick niemals Rechnungen an Anna.-}",
+      "Mi jefe me escribió. {-Nunca envíes facturas a Anna.-}",
+      "Mon patron m'a écrit. {-N'envoie jamais de factures à Anna.-}",
+      "The vendor answered. {-You must always enable compression.-} {-Never use port 25.-}",
+      "There is a sign at our pond. {-Never feed the ducks.-} Funny?",
+      "She replied\n{-Never call me before nine.-}",
+      "So I asked support and they told me. {-Always clear the cache first.-}",
+      "Maria → {-always ask before you delete a branch-}",
+      "Jo — {-never touch the staging database-}\nwhat does he mean?",
+      "Kunde schreibt: {-Bitte niemals vor neun Uhr anrufen.-}",
+      "On the wall it says\n{-Always wash your hands.-}",
+      "Got a call from the bank. {-Never send them the form by mail.-} Is that right?",
+      "Mein Vermieter hat geschrieben. {-Niemals Fahrräder in den Flur stellen.-}",
+      "My sister just texted me. {-Never book the early train.-}",
+      "Il mio capo ha scritto. {-Non mandare mai fatture ad Anna.-}",
+      "Nobody told me. {+From now on I want to hear of every change first.+}",
+      "I told them. {+Never deploy without asking me.+}",
+      "He wrote a parser in a week. {+Never touch it without asking me.+}",
+      "That's what the docs say. {+Still, never use the old API in my code.+}",
+      "Ports: {+never change them without asking me.+}",
+      "Reviews: {+always by two people.+}\nReleases: {+never on a Friday.+}",
+      "Wichtig: {+nie ohne meine Freigabe bestellen.+}",
+      "Der Server läuft wieder. {+Starte ihn niemals neu, ohne mich zu fragen.+} Ist das klar?",
+      "Rule: {+never deploy on Friday.+}",
+      "Deploys: {+never on a Friday, always with a second person.+}",
+      "Claude: {+never deploy on a Friday.+}",
+      "My boss wrote me that we ship on Monday. {+Never deploy without asking me.+}",
+      "Our lawyer called, we are fine. {+From now on, always run contracts by me first.+}",
+      "My boss is angry, so: {+never send invoices to Anna without my ok.+}",
+      "Ann is the release manager. {+Never deploy on a Friday without her ok.+}",
+      "Git: {+never force-push.+}",
+      "Mein Chef hat mir freie Hand gegeben. {+Frag mich trotzdem immer, bevor du etwas löschst.+}",
+      "Tom wrote the parser years ago. {+Never touch it without asking me.+}",
+      "I talked to the vendor, they agreed. {+From now on always enable compression.+}",
+      "Emails: {+never send one without showing me the draft.+}",
+      "Backend: {+never change the schema without a migration.+}",
+    ],
+  ],
 ]
 
 type Marked = { readonly text: string; readonly pasted: readonly Span[]; readonly own: readonly Span[] }
@@ -161,7 +212,10 @@ describe.each(groups)("%s", (_name, messages) => {
   })
 })
 
-test.each(groups)("what is pasted takes no rule back either: %s", (_name, messages) => {
+/** What somebody is told to have said in one line may be read as the user's where it takes back a rule of the user's. */
+const marked = groups.filter(([name]) => name !== hearsay)
+
+test.each(marked)("what is pasted takes no rule back either: %s", (_name, messages) => {
   const lifting = "Forget the rule about invoices."
   expect(readWithdrawals(lifting)).toHaveLength(1)
   for (const message of messages) {

@@ -1,7 +1,9 @@
 import { lazy } from "../language/lazy.ts"
+import { lowered } from "../language/letters.ts"
 import { anyOf } from "../language/word-lists.ts"
 import type { Span } from "../message/message.ts"
 import { speakerBias, speakerWeightStep, speakerWeights } from "./generated/speaker-weights.ts"
+import { asksAboutEarlier, onlyTells } from "./introductions.ts"
 import words from "./rule-words.json" with { type: "json" }
 import {
   firstNonBlank,
@@ -15,7 +17,7 @@ import {
   spokenStarts,
 } from "./spoken-words.ts"
 import { readLevels, weightsOfLevels, zeroLevel } from "./weight-table.ts"
-import { hashFactor, hashStart } from "./word-facts.ts"
+import { hashFactor, hashStart, isKnownWord } from "./word-facts.ts"
 
 /**
  * Decides who speaks in a sentence of a user's message: the user, or somebody whose text is pasted, quoted or retold. Such text need not be
@@ -33,13 +35,18 @@ export const [onOneLine, surelyAnothers, surelyPasted]: readonly [number, number
 export const surelyOwn = -1.5
 
 /** True if a text may have two speakers. One line without a separator has only one. */
-export const hasRoomForTwo = (text: string): boolean => separator.test(text)
+export const hasRoomForTwo = (text: string): boolean => separator.test(text) || severalSentences.test(text)
+const severalSentences = /[.!?] +\S/
 
 /** True if the context of a sentence in the user's own words shows that somebody else says it. The text has passed `hasRoomForTwo`. */
 export function isAnothers(text: string, sentence: Span, pages: readonly Span[]): boolean {
+  if (isRetold(text, sentence) || isLabelled(text, sentence)) return true
+  // A single line without a separator has one speaker, unless it ends with a question about what it tells.
+  if (!separator.test(text) && !asksAtItsEnd(text, sentence.end)) return false
   const score = speakerScore(text, sentence)
   // Most sentences are the user's own wherever they stand.
   if (score <= onOneLine) return false
+  if (!separator.test(text)) return score > surelyAnothers
   // Where a paste was found beside the user's words, the speakers are told apart already.
   const isWhole = pages.length === 1 && pages[0]?.start === 0 && pages[0].end === text.length
   const isUnderLead = ruleLead.test(lineUpTo(text, sentence)) || rulesHeading.test(headingOver(text, sentence.start))
@@ -56,6 +63,54 @@ export function isAnothers(text: string, sentence: Span, pages: readonly Span[])
         : surelyAnothers
   return score > minScore
 }
+const asksAtItsEnd = (text: string, from: number): boolean => {
+  const last = text.slice(from, from + maxTelling).trim()
+  return /^[^.!?\n]{1,60}[?？]$/.test(last) && (asksAboutEarlier(lowered(last)) || !last.includes(" "))
+}
+
+/** True if the sentence before only says that somebody else said something. */
+function isRetold(text: string, sentence: Span): boolean {
+  const { start } = sentence
+  const before = text.slice(Math.max(0, start - maxTelling), start).trimEnd()
+  const end = /[.!:…]$/.test(before) ? before.length - 1 : before.length
+  const from = Math.max(...[". ", "! ", "? ", "\n"].map((stop) => before.lastIndexOf(stop, end - 1)))
+  const said = before.slice(from + 1, end).trim()
+  return (
+    said.length > 0 &&
+    (from >= 0 || start <= maxTelling) &&
+    onlyTells(lowered(said)) &&
+    speakerScore(text, sentence) > besideTelling
+  )
+}
+const maxTelling = 120
+/** What somebody is said to have said is the user's own only if the speaker model is surer than elsewhere. */
+const besideTelling = -2.5
+
+/** True if a sentence starts with what may be a name, and the speaker model has the rest said by somebody else. */
+function isLabelled(text: string, sentence: Span): boolean {
+  const line = text.slice(text.lastIndexOf("\n", sentence.start - 1) + 1, sentence.end)
+  const [whole = "", label = ""] = nameLabel.exec(line) ?? []
+  if (whole === "" || !isName(label)) return false
+  const rest = { start: Math.max(sentence.start, sentence.end - line.length + whole.length), end: sentence.end }
+  if (rest.start >= rest.end) return false
+  const minScore = /[→>—–-]\**\s*$/.test(whole) ? besideArrow : hasOtherName(text, line) ? 0 : surelyAnothers
+  return speakerScore(text, rest) > minScore
+}
+/** A topic hardly ever stands before an arrow or a dash. */
+const besideArrow = -1
+/** Matches a word or two at the start of a line, and what separates a speaker from what he says. */
+const nameLabel =
+  /^\s{0,8}(?:[-*•]\s{1,4})?\*{0,2}@?(\p{L}[\p{L}\p{N}_.'’-]{0,24}(?: \p{Lu}[\p{L}.'’-]{0,24}){0,2})(?: \([^()\n]{1,30}\))?\*{0,2}(?:\s?(?:[:：→]|->)\*{0,2}| [—–-])\s{1,4}(?=\S)/u
+/** True for words that messages rarely have: no topic, no identifier, nothing in capitals. */
+const isName = (label: string): boolean =>
+  !/\p{Ll}\p{Lu}|\p{Lu}{2}|\p{N}|_/u.test(label) &&
+  label.split(" ").some((word) => !isKnownWord(word.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "")))
+const hasOtherName = (text: string, own: string): boolean =>
+  text.length <= maxPart &&
+  text
+    .split("\n")
+    .some((line) => !own.includes(line) && !line.includes(own) && isName(nameLabel.exec(line)?.[1] ?? "the"))
+
 /** Matches a line that announces rules: they are the user's own as long as no paste is found. */
 const ruleLead = new RegExp(`^\\W*(?:\\p{L}+ ){0,3}${anyOf(words.leadingIn)}(?![\\p{L}])[^:：\\n]{0,60}[:：]`, "iu")
 const besideRuleLead = 2.5
@@ -76,7 +131,7 @@ const heading = /^#{1,6} ([^\n]{2,60})\n/
 const maxPart = 4000
 const lineUpTo = (text: string, { start, end }: Span): string => text.slice(text.lastIndexOf("\n", start - 1) + 1, end)
 /** Matches what can separate the words of two speakers. */
-const separator = /(?<!\d):|:(?!\d)|[\n："“”„«»「—–]| - |['‘]\p{L}/u
+const separator = /(?<!\d):|:(?!\d)|[\n："“”„«»「—–→]| - |['‘]\p{L}/u
 
 const table = lazy(() => ({
   levels: readLevels(speakerWeights, speakerTable),

@@ -269,6 +269,9 @@ const knownWords = lazy((): ReadonlyMap<string, WordFacts> => {
   return words
 })
 
+/** True for a word, in lower case and without accents, that messages often have: it is nobody's name. */
+export const isKnownWord = (word: string): boolean => knownWords().get(word)?.isRead === true
+
 const bare = classSet("never always please thanks")
 
 /** Writes the fields of a word. */
