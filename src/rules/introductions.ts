@@ -427,7 +427,7 @@ function isLabel(parsed: ParsedSentence, isLast: boolean): boolean {
   while (at < 2 && isIn(parsed, at, labelOpeners) && parsed.words.length > at + 1) at++
   const isNamed =
     plainLabel.test(wordAt(parsed, at)) ||
-    (isLast && (isIn(parsed, at, textNouns) || /^(?:bug|source|context|data|file)$/.test(wordAt(parsed, at))))
+    (isLast && (isIn(parsed, at, textNouns) || /^(?:bug|source|context|contents?|data|file)$/.test(wordAt(parsed, at))))
   return isNamed && (at === parsed.words.length - 1 || labelSource.test(wordAt(parsed, at + 1)))
 }
 

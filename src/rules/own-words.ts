@@ -6,16 +6,7 @@ import { createRecent } from "../message/recall.ts"
 import { asidesIn, isAside, isOfHarness, subtractSpans } from "./asides.ts"
 import { handlesText, ownAtEnd, requestCut, surelyOwnIn } from "./beside-pastes.ts"
 import { announcesPaste, asksAboutEarlier, colonCut, isRequest, pointsAtNext, speaksForSelf } from "./introductions.ts"
-import {
-  documentLine,
-  greets,
-  hasSiteLines,
-  isQuoted,
-  isTitled,
-  opensLetter,
-  pasteShape,
-  signsOff,
-} from "./paste-signs.ts"
+import { documentLine, isQuoted, isTitled, letterAbove, letterIn, letterToSomebody, pasteShape } from "./paste-signs.ts"
 import { requestEnd } from "./rewording.ts"
 import { speakerScore, surelyOwn } from "./who-speaks.ts"
 
@@ -134,6 +125,8 @@ function pastesIn(text: string, modelled: Span[]): readonly Span[] {
     return isBlock || (own[0] !== undefined && (isQuoted(own[0].text) || cutIn(own, n)?.start === own[0].start))
   }
   const above = letter === 0 ? letterAbove(paragraphs, isFormed) : undefined
+  const toSomebody = letter === undefined ? letterToSomebody(paragraphs) : undefined
+  if (toSomebody !== undefined) modelled.push(toSomebody)
   if (above !== undefined)
     return restAt(-1, sentencesSaid(text, above.span, above.isToSomebody ? surelyOwn : probablyOwn))
   for (const [n, { lines: own, isBlock }] of paragraphs.entries()) {
@@ -193,17 +186,6 @@ const isOwnAside = (text: string, { start, end }: Span): boolean =>
 /** Returns the sentences of a span that the speaker model takes for the user's. */
 const sentencesSaid = (text: string, span: Span, maxScore: number): readonly Span[] =>
   surelyOwnIn(text, sentencesIn(text, span), maxScore)
-
-/** Returns the span of a letter that stands above the thread that it answers, and whether it greets somebody by name. */
-function letterAbove(
-  paragraphs: readonly Paragraph[],
-  isFormed: (n: number) => boolean,
-): { readonly span: Span; readonly isToSomebody: boolean } | undefined {
-  const signed = paragraphs.findIndex(({ lines }) => lines.some(({ low }) => signsOff(low)))
-  if (signed < 0 || !isFormed(signed + 1)) return undefined
-  const lines = paragraphs.slice(0, signed + 1).flatMap((paragraph) => paragraph.lines)
-  return { span: spanOf(lines), isToSomebody: /\S\s+\S/.test(lines[0]?.text ?? "") }
-}
 
 /** True if all lines of a paragraph are quoted, and none of the later ones. */
 const isLastQuote = (paragraphs: readonly Paragraph[], n: number): boolean =>
@@ -426,23 +408,6 @@ function restFrom(text: string, lines: readonly Line[], start: number, back: rea
     ? lines.findLast((line) => line.start > start && section.test(line.text) && ownSection.test(line.text))
     : undefined
   return [{ start, end: last?.start ?? text.length }]
-}
-
-/**
- * Returns the index of the paragraph in which a letter starts: at a greeting after other words, or at the top if the message continues
- * after the signature.
- */
-function letterIn(paragraphs: readonly Paragraph[]): number | undefined {
-  if (paragraphs.length < 2) return undefined
-  const greeting = paragraphs.findIndex(
-    ({ lines: [first, second] }, n) =>
-      greets(first?.low ?? "") || (n > 0 && opensLetter(first?.read ?? "", second?.read)),
-  )
-  const trimmed = paragraphs.findIndex(({ lines, isBlock }) => !isBlock && hasSiteLines(lines.map(({ low }) => low)))
-  if (trimmed > 0) return greeting > 0 ? Math.min(greeting, 1) : 1
-  if (greeting !== 0) return greeting < 0 ? undefined : greeting
-  const signed = paragraphs.findIndex(({ lines }) => lines.some(({ low }) => signsOff(low)))
-  return signed >= 0 && signed < paragraphs.length - 1 ? 0 : undefined
 }
 
 const lineEnd = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g

@@ -1,6 +1,7 @@
 import { type LazyPattern, lazyPattern } from "../language/lazy.ts"
 import { capitals, letters } from "../language/letters.ts"
 import { anyOf } from "../language/word-lists.ts"
+import type { Span } from "../message/message.ts"
 import lists from "./paste-words.json" with { type: "json" }
 
 /**
@@ -36,6 +37,9 @@ const opensDocument = anyPattern(
   "^h[1-6]\\. \\S|^={2,5} [^=]{2,60} ={2,5}\\s*$",
   "^(?:minutes|protokoll|compte rendu|acta|ata|notulen)(?: (?:of|from|vom|du|de|da|van))? .{0,40}\\d",
   "^\\\\(?:documentclass|begin|section|chapter)\\{",
+  // [Attachment: notes.txt] and the file below it
+  `^\\W{0,6}${anyOf(lists.attached)}(?: [${letters}0-9]{1,12})?\\s?[:：]?\\s{0,3}[^\\n:]{1,80}\\.[a-z]{2,5}(?: ?\\([^()\\n]{1,30}\\))?\\W{0,6}$`,
+  "^\\W{2,12}(?:page|seite|página|pagina) \\d{1,5}\\s?\\W{2,12}$",
   // notes.txt: and the file below it
   "^[\\w./\\\\-]{1,80}\\.[a-z]{1,5}:\\s*$",
 )
@@ -67,7 +71,7 @@ const isSiteLine = (line: string): boolean =>
   line.length <= maxSiteLine && (siteLine.test(line) || siteLinePart.test(line))
 
 /** True if a paragraph, given in lower case, has such a line. */
-export const hasSiteLines = (lines: readonly string[]): boolean => lines.some(isSiteLine)
+const hasSiteLines = (lines: readonly string[]): boolean => lines.some(isSiteLine)
 /** Maximum length of such a line; a longer one is somebody's sentence. */
 const maxSiteLine = 120
 
@@ -325,16 +329,16 @@ export const isQuoted = (line: string): boolean =>
   /^[\s\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]{0,8}(?:[-*•]\s{1,4})?(?:[>＞│┃▌]|&gt;)/.test(line)
 
 /** True if a short line ends in a comma and the next one follows directly: this is how a letter starts, in any language. */
-export const opensLetter = (line: string, next: string | undefined): boolean =>
+const opensLetter = (line: string, next: string | undefined): boolean =>
   next !== undefined && next.trim() !== "" && salutation.test(line)
 const salutation = new RegExp(`^\\s*[${letters}][^,，.!?:;\\n]{0,38}[,，]\\s*$`)
 
 /** True if a line in lower case greets the reader of a letter. */
-export const greets = (line: string): boolean => greeting.test(line)
+const greets = (line: string): boolean => greeting.test(line)
 const greeting = anyPattern(`^\\s*${anyOf(lists.greetings)}\\b(?:[^.!?\\n]{0,50}[,!:]?\\s*$|[^.!?,\\n]{0,30},\\s)`)
 
 /** True if a line in lower case closes a letter, with or without the name of its writer. */
-export const signsOff = (line: string): boolean => signedName.test(line) || closing.test(line)
+const signsOff = (line: string): boolean => signedName.test(line) || closing.test(line)
 const wishes = "(?:regards|wishes|greetings)"
 const closing = anyPattern(
   `^\\s*${anyOf(`(?:best|kind|warm|many|with)?\\s?(?:kind |best |warm )?${wishes}`, lists.closings)}[,.!]?\\s*$`,
@@ -343,3 +347,47 @@ const closingWords = anyOf(`(?:best|kind|warm|many) ${wishes}`, lists.closingsBe
 const signedName = new RegExp(
   `^\\s*(?:${closingWords},?|${anyOf(lists.closings)},) [${letters}.]{2,20}(?: [${letters}.]{1,20}){0,3}\\s*$`,
 )
+
+type Line = Span & { readonly text: string; readonly read: string; readonly low: string }
+type Paragraph = { readonly lines: readonly Line[]; readonly isBlock: boolean }
+
+/**
+ * Returns the index of the paragraph in which a letter starts: at a greeting after other words, or at the top if the message continues
+ * after the signature.
+ */
+export function letterIn(paragraphs: readonly Paragraph[]): number | undefined {
+  if (paragraphs.length < 2) return undefined
+  const greeting = paragraphs.findIndex(
+    ({ lines: [first, second] }, n) =>
+      greets(first?.low ?? "") || (n > 0 && opensLetter(first?.read ?? "", second?.read)),
+  )
+  const trimmed = paragraphs.findIndex(({ lines, isBlock }) => !isBlock && hasSiteLines(lines.map(({ low }) => low)))
+  if (trimmed > 0) return greeting > 0 ? Math.min(greeting, 1) : 1
+  if (greeting !== 0) return greeting < 0 ? undefined : greeting
+  const signed = paragraphs.findIndex(({ lines }) => lines.some(({ low }) => signsOff(low)))
+  return signed >= 0 && signed < paragraphs.length - 1 ? 0 : undefined
+}
+
+/** Returns the span of a letter that stands above the thread that it answers, and whether it greets somebody by name. */
+export function letterAbove(
+  paragraphs: readonly Paragraph[],
+  isFormed: (n: number) => boolean,
+): { readonly span: Span; readonly isToSomebody: boolean } | undefined {
+  const signed = paragraphs.findIndex(({ lines }) => lines.some(({ low }) => signsOff(low)))
+  if (signed < 0 || !isFormed(signed + 1)) return undefined
+  const lines = paragraphs.slice(0, signed + 1).flatMap((paragraph) => paragraph.lines)
+  return {
+    span: { start: lines[0]?.start ?? 0, end: lines.at(-1)?.end ?? 0 },
+    isToSomebody: /\S\s+\S/.test(lines[0]?.text ?? ""),
+  }
+}
+
+/** Returns the span of a message that is a signed letter as a whole, to somebody other than the reader. */
+export function letterToSomebody(paragraphs: readonly Paragraph[]): Span | undefined {
+  const [first, last] = [paragraphs[0]?.lines[0], paragraphs.at(-1)]
+  if (first === undefined || last === undefined || !/\S\s+\S/.test(first.text) || toReader.test(first.low))
+    return undefined
+  const isLetter = greets(first.low) && last.lines.some(({ low }) => signsOff(low))
+  return isLetter ? { start: first.start, end: last.lines.at(-1)?.end ?? 0 } : undefined
+}
+const toReader = /\b(?:claude|codex|copilot|gemini|gpt|chatgpt|agent|assistant|bot|ai)\b/
