@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { textOfCodes } from "../language/letters.ts"
-import { maskValues, withoutValues } from "./masks.ts"
+import { maskValues, masked as withoutDelimited, withoutValues } from "./masks.ts"
 import { scratchCodes } from "./sign-kinds.ts"
 
 function masked(text: string): string {
@@ -19,6 +19,24 @@ test.each([
   ["Never Push To Main Branch", "Never Push To Main Branch"],
 ])("%s", (text, expected) => {
   expect(masked(text)).toBe(expected)
+})
+
+test.each([
+  '"x y"',
+  "“x y”",
+  "”x y”",
+  "„x y“",
+  "«x y»",
+  "»x y«",
+  "‹x y›",
+  "›x y‹",
+  "‚x y‘",
+  "‘x y’",
+  "＂x y＂",
+  "″x y″",
+  "「x y」",
+])("a quotation in %s is put aside whole", (quotation) => {
+  expect(withoutDelimited(`never write ${quotation} there`).replace(/ +/g, " ")).toBe("never write qquote there")
 })
 
 /** What the patterns for identifiers, numbers and names ask about, and what stands around it. */

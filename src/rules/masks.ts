@@ -1,4 +1,5 @@
 import { textOfCodes } from "../language/letters.ts"
+import { anyOf } from "../language/word-lists.ts"
 import { charKind as kind, kindTable, learnKind, ofWords, quotes, scratchCodes } from "./sign-kinds.ts"
 import { isClassed } from "./word-classes.ts"
 import { codesOf } from "./word-facts.ts"
@@ -9,8 +10,14 @@ import { codesOf } from "./word-facts.ts"
  */
 
 const code = /`{1,3}[^`\n]{1,200}`{1,3}/g
-const quoted =
-  /(^|[\s(:,])(?:"[^"\n]{1,300}"|“[^”\n]{1,300}”|«[^»\n]{1,300}»|„[^“”\n]{1,300}[“”]|「[^」\n]{1,200}」|『[^』\n]{1,200}』)/g
+const quoted = new RegExp(
+  `(^|[\\s(:,])${anyOf(
+    '"[^"\\n]{1,300}"|＂[^＂\\n]{1,300}＂|″[^″\\n]{1,300}″|“[^”\\n]{1,300}”|”[^”\\n]{1,300}”|„[^“”\\n]{1,300}[“”]',
+    "«[^»\\n]{1,300}»|»[^«\\n]{1,300}«|‹[^›\\n]{1,300}›|›[^‹\\n]{1,300}‹|‚[^‘’\\n]{1,300}[‘’]|‘[^‘’\\n]{1,300}’",
+    "「[^」\\n]{1,200}」|『[^』\\n]{1,200}』",
+  )}`,
+  "g",
+)
 const singleQuoted = /(^|[\s(])'[^'\n]{2,200}'(?=$|[\s.,;:!?)])/g
 const link = /\[([^\]\n]{1,120})\]\([^)\s]{1,300}\)/g
 const address = /\b(?:https?|ftp|s3):\/\/[^\s)>\]]{1,300}|\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/g

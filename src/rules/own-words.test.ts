@@ -131,7 +131,7 @@ test("for any text the own words stand in it, in order and apart", () => {
 })
 
 test.each([
-  ...'<log>|a: |> x\n|a b c this |- - |"|x\n\n|7. x\n\n|Anna: hi\n|Step 7.\n\n7. x\n\n|Do it.\n\n|Why is that?\n\n|(|- [ ] x\n'.split(
+  ...'<log>|a: |> x\n|a b c this |- - |"|x\n\n|7. x\n\n|Anna: hi\n|Step 7.\n\n7. x\n\n|Do it.\n\n|Why is that?\n\n|(|- [ ] x\n|> is it?\n|<email></email> x. |translate this. |see below\n\n|Hi Bo,\n\n'.split(
     "|",
   ),
 ])("own words are found in linear time: %j, over and over", (part) => {

@@ -11,7 +11,7 @@ export const charKind = {
   consonant: 128,
 } as const
 
-export const quotes: RegExp = /["“«„「『]/
+export const quotes: RegExp = /["“”«»„「『‹›‚‘＂″]/
 
 /**
  * Kinds of each character by its UTF-16 code; 0 if not computed yet, because evaluating the Unicode patterns for all codes takes long. Read

@@ -19,7 +19,7 @@ test("what the user wrote while the agent was at work is the user's, and the rem
   expect(documentName(sent)).toBeUndefined()
   const messages = transcript(["user", text("Go.")], ["assistant", text("Yes.")], ["user", text(sent)])
   expect(userTexts(messages, { before: [], lifted: new Set() }).at(-1)).toEqual([
-    { part: 0, text: "no, DO UPDATE, and never force-push" },
+    { part: 0, text: "no, DO UPDATE, and never force-push", shift: 0 },
   ])
 })
 

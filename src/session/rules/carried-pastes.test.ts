@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { introductions } from "../../../test/support/pastes.ts"
+import { seekRules } from "../../compact/seek-rules.ts"
 import { runSteps } from "../../message/steps.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { createHoldfast } from "../holdfast.ts"
-import { seekRules } from "../../compact/seek-rules.ts"
 
 /** Texts of one message or of messages in a row: with `{-…-}` around what is pasted, with `{+…+}` around the user's own rules. */
 type Texts = readonly string[]
