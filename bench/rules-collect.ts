@@ -2,14 +2,12 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { gunzipSync, gzipSync } from "node:zlib"
 import type { Span } from "../src/message/message.ts"
 import { statementsIn } from "../src/rules/statements.ts"
-import { isUnspacedToken, tokensOf } from "../src/rules/word-classes.ts"
 import {
   corpusTalk,
   type Example,
   exampleOf,
   loggedTalk,
   logPartOf,
-  ownLines,
   realLines,
   realSources,
   talkExamples,
@@ -21,8 +19,8 @@ import {
  * LOGS is a folder with labelled messages of public prompt logs, which are not in this repository; without it the lines of talk that the
  * file already has are kept. Needed again after a change of the features. Every label is a person's, so the result does not depend on what
  * the finder finds.
- * `node bench/rules-collect.ts --words` writes the words that the model knows by their letters, from the lines of this repository alone; do
- * that first.
+ * The words that the model knows by their letters (`src/rules/generated/known-words.ts`) stay as they are: with others the lines that are kept
+ * as numbers would have other features.
  */
 
 const [corpus = "../shared/data", logs = ""] = process.argv.slice(2).filter((word) => !word.startsWith("--"))
@@ -165,39 +163,7 @@ const wholeFiles = (): readonly Example[] =>
       .map((statement) => exampleOf(statement.view, isMostlyIn(statement, rules), 1))
   })
 
-/** Minimum number of lines, and of groups of lines, in which a known word occurs: other words are names of things. */
-const [minLines, minGroups] = [5, 2]
-
-function knownWordsIn(sorts: readonly (readonly string[])[]): readonly string[] {
-  const counts = new Map<string, { lines: number; sorts: Set<number> }>()
-  for (const [sort, lines] of sorts.entries())
-    for (const line of lines) {
-      const text = line.replace(/\[\[|\]\]|\{[a-z]+\}/g, "")
-      const views = statementsIn(text, { start: 0, end: text.length }, false).map(({ view }) => view.own)
-      for (const word of new Set(views.flatMap((view) => tokensOf(view.text)))) {
-        const count = counts.get(word) ?? { lines: 0, sorts: new Set() }
-        count.lines++
-        count.sorts.add(sort)
-        counts.set(word, count)
-      }
-    }
-  return [...counts]
-    .filter(
-      ([word, count]) => /^\p{L}[\p{L}'’-]+$/u.test(word) && count.lines >= minLines && count.sorts.size >= minGroups,
-    )
-    .map(([word]) => word)
-    .filter((word) => !isUnspacedToken(word))
-    .toSorted()
-}
-
-if (import.meta.main && process.argv.includes("--words")) {
-  const words = knownWordsIn(ownLines())
-  process.stdout.write(`${words.length} words\n`)
-  writeFileSync(
-    new URL("../src/rules/generated/known-words.ts", import.meta.url),
-    `// Written by bench/rules-collect.ts; do not edit.\nexport const knownWords: string =\n  ${JSON.stringify(words.join(" "))}\n`,
-  )
-} else if (import.meta.main) {
+if (import.meta.main) {
   const talk = logs === "" ? realLines().talk : [...talkLines(), ...traceLines(), ...logLines()]
   const lines = { talk, page: pageLines() }
   process.stdout.write(`${lines.talk.length} sentences of talk, ${lines.page.length} of files\n`)
