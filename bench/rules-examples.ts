@@ -106,13 +106,19 @@ export function pageExamples(): readonly Example[] {
   const labelled = labelledIn<Labels & { readonly kind: string }>("instruction-files", learntSets)
     .filter(({ kind }) => kind === "instructions")
     .map((file) => ({ text: file.text, rules: spansOf(file) }))
-  const own = [...files.map(readMarked), ...labelled].flatMap((file) => fileExamples(file, 2))
+  const own = [
+    ...files.map(readMarked).flatMap((file) => fileExamples(file, writtenFileWeight)),
+    ...labelled.flatMap((file) => fileExamples(file, labelledFileWeight)),
+  ]
   const said = ["talk-en.txt", "talk-other.txt"]
     .flatMap(linesOf)
     .flatMap((line) => talkExamples(readMarked(line), 0.2))
     .filter(({ isRule }) => isRule)
   return [...own, ...said]
 }
+
+/** Weights of files that were written to be learnt from, and to be labelled; a statement of a real file counts 1. */
+const [writtenFileWeight, labelledFileWeight] = [4, 8]
 
 /** Reads a line that was written for the finder, with rules in double square brackets. */
 export function readMarked(line: string): Labelled {
@@ -156,10 +162,11 @@ const questions = [
 ]
 
 /** Combines leads with what follows them, each lead with some bodies in the forms in which people write them. */
-export function announced(): readonly Labelled[] {
+export function announced(isRead = (_: number): boolean => true): readonly Labelled[] {
   const [leads, bodies] = [linesOf("leads.txt"), linesOf("bodies.txt")]
   const binding = bodies.filter((body) => !/^[~x] /.test(body))
   return leads.flatMap((line, n) => {
+    if (!isRead(n)) return []
     const isNotice = line.startsWith("! ")
     const lead = line.replace(/^! /, "")
     return Array.from({ length: formsOfLead }, (_, k) => k).flatMap((k): readonly Labelled[] => {
@@ -293,12 +300,6 @@ export const learntSets: readonly string[] = [
   "forty-second-",
 ]
 
-/**
- * The sets that say which words are known by their letters: other words would make other features, and the real lines are kept as numbers of
- * features.
- */
-const wordSets = learntSets.slice(0, learntSets.indexOf("thirteenth-"))
-
 const labelledIn = <Row extends Labels>(name: string, sets: readonly string[]): readonly Row[] =>
   sets.flatMap((set) => readSet<Row>(`${set}${name}`))
 
@@ -306,16 +307,6 @@ export const labelledTalk = (sets: readonly string[]): readonly Labelled[] =>
   ["talk", "base", "announced", "pasted"]
     .flatMap((name) => labelledIn(name, sets))
     .map((item) => ({ text: item.text, rules: spansOf(item) }))
-
-/** Returns the lines that were written for the finder, by file or set. */
-export const ownLines = (): readonly (readonly string[])[] => [
-  linesOf("talk-en.txt"),
-  linesOf("talk-other.txt"),
-  [...linesOf("leads.txt"), ...linesOf("bodies.txt")],
-  linesOf("pages.txt"),
-  fixtureTalk().map(({ text }) => text),
-  ...wordSets.map((set) => labelledTalk([set]).map(({ text }) => text)),
-]
 
 type CorpusTalk = {
   readonly text: string
@@ -379,9 +370,9 @@ const labelledWeight = 2
 const markedWeight = 0.5
 
 /** Returns all examples that were written for the finder. */
-export const writtenExamples = (): readonly Example[] => [
+export const writtenExamples = (isRead?: (lead: number) => boolean): readonly Example[] => [
   ...["talk-en.txt", "talk-other.txt"].flatMap(linesOf).flatMap((line) => talkExamples(readMarked(line), 1)),
-  ...announced().flatMap((item) => talkExamples(item, 0.15)),
+  ...announced(isRead).flatMap((item) => talkExamples(item, 0.15)),
   ...["talk-en.txt", "talk-other.txt"].flatMap(composed).flatMap((item) => talkExamples(item, 0.3)),
   ...fixtureTalk().flatMap((item) => talkExamples(item, labelledWeight)),
   ...markedTalk().flatMap((item) => talkExamples(item, markedWeight)),

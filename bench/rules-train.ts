@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { tableSize } from "../src/rules/rule-model.ts"
 import { type Register, shareOf } from "../src/rules/statement-score.ts"
 import {
@@ -13,8 +13,8 @@ import {
 } from "./rules-examples.ts"
 
 /**
- * Trains the rule finder and writes `src/rules/generated/rule-weights.ts`: `node bench/rules-train.ts`. Deterministic; the examples are in
- * `bench/rules-examples.ts`.
+ * Trains the rule finder and writes `src/rules/generated/rule-weights.ts`: `node bench/rules-train.ts [talk|page]`, one register alone if it
+ * is named. Deterministic; the examples are in `bench/rules-examples.ts`.
  */
 
 /** Scale of the features of each group, by the numbers of `tag` in `rule-model.ts`: what a word does tells more than which word it is. */
@@ -160,7 +160,7 @@ export const heaviest = 3
 export const weightStep: number = heaviest / levels ** 2
 
 /** Encodes each feature that has a weight as the gap to it and its level; `weight-table.ts` decodes it. */
-export function encodeWeights({ weights }: Pick<Model, "weights">): string {
+export function encodeWeights({ weights }: Pick<Model, "weights">, minLevel = minTalkLevel): string {
   const codes: number[] = []
   const put = (value: number): void => void codes.push(35 + value >= 92 ? 36 + value : 35 + value)
   let last = -1
@@ -178,33 +178,47 @@ export function encodeWeights({ weights }: Pick<Model, "weights">): string {
 export const digits = (value: number): string => value.toFixed(6)
 
 const longestGap = 89
-/** Lower levels are not written. */
-const minLevel = 5
+/** Lower levels are not written; the many features of a file of instructions need fewer. */
+const minTalkLevel = 5
+const minPageLevel = 8
 
 export const options: Readonly<Record<"talk" | "page", TrainOptions>> = {
   talk: { register: "talk", decay: 3e-4, epochs: 12, dropped: 0.3, leastSentences: 5 },
-  page: { register: "page", decay: 5e-4, epochs: 15, dropped: 0.2, leastSentences: 6 },
+  page: { register: "page", decay: 5e-4, epochs: 15, dropped: 0.2, leastSentences: 4 },
 }
 
-export function trainAll(): { readonly talk: Model; readonly page: Model } {
-  const real = realLines()
-  return {
-    talk: train([...writtenExamples(), ...setExamples(learntSets), ...real.talk], options.talk),
-    page: train([...pageExamples(), ...real.page], options.page),
-  }
-}
+const trainTalk = (): Model =>
+  train([...writtenExamples(), ...setExamples(learntSets), ...realLines().talk], options.talk)
+const trainPage = (): Model => train([...pageExamples(), ...realLines().page], options.page)
 
-/** Returns the content of the file of weights. */
-export const weightsFile = ({ talk, page }: { readonly talk: Model; readonly page: Model }): string =>
+const talkLines = (talk: Model): readonly string[] => [
+  `export const talkBias: number = ${digits(talk.bias)}`,
+  `export const talkWeights: string = ${JSON.stringify(encodeWeights(talk))}`,
+]
+const pageLines = (page: Model): readonly string[] => [
+  `export const pageBias: number = ${digits(page.bias)}`,
+  `export const pageWeights: string = ${JSON.stringify(encodeWeights(page, minPageLevel))}`,
+]
+const fileOf = (talk: readonly string[], page: readonly string[]): string =>
   [
     "// Written by bench/rules-train.ts; do not edit.",
     `export const weightStep: number = ${weightStep}`,
-    `export const talkBias: number = ${digits(talk.bias)}`,
-    `export const talkWeights: string = ${JSON.stringify(encodeWeights(talk))}`,
-    `export const pageBias: number = ${digits(page.bias)}`,
-    `export const pageWeights: string = ${JSON.stringify(encodeWeights(page))}`,
+    ...talk,
+    ...page,
     "",
   ].join("\n")
 
-if (import.meta.main)
-  writeFileSync(new URL("../src/rules/generated/rule-weights.ts", import.meta.url), weightsFile(trainAll()))
+/** Returns the content of the file of weights. */
+export const weightsFile = ({ talk, page }: { readonly talk: Model; readonly page: Model }): string =>
+  fileOf(talkLines(talk), pageLines(page))
+
+if (import.meta.main) {
+  const file = new URL("../src/rules/generated/rule-weights.ts", import.meta.url)
+  const before = readFileSync(file, "utf8").split("\n")
+  const kept = (register: Register): readonly string[] =>
+    before.filter((line) => line.startsWith(`export const ${register}`))
+  const [only] = process.argv.slice(2)
+  const talk = only === "page" ? kept("talk") : talkLines(trainTalk())
+  const page = only === "talk" ? kept("page") : pageLines(trainPage())
+  writeFileSync(file, fileOf(talk, page))
+}

@@ -310,7 +310,7 @@ function siblingScores(statements: readonly Statement[], scores: readonly number
     return count < 2 ? score : score + (siblingWeight * (sum - (bounded[n] ?? 0))) / (count - 1)
   })
 }
-const [siblingWeight, maxSiblingScore] = [0.4, 3]
+const [siblingWeight, maxSiblingScore] = [0.45, 3]
 
 /**
  * Raises the score of a sentence that has a line of its own towards the score it would have as the only sentence of the message. Outside
