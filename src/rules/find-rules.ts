@@ -15,10 +15,10 @@ import words from "./rule-words.json" with { type: "json" }
 import { type Register, statementScore } from "./statement-score.ts"
 import { endsInColon, type Statement, statementsIn, statementsInSteps } from "./statements.ts"
 import {
-  calledTalk,
   endsWithQuestion,
   forbidding,
-  listedTalk,
+  mayBeAnnounced,
+  mayReachThreshold,
   meetsThreshold,
   messageContext,
   opensSteps,
@@ -179,6 +179,23 @@ export const ruleLikeIn = (text: string): readonly Span[] =>
     return draftsIn(statements, scores, "talk")
   })
 
+/** Returns the sentences of a user's message that an announcement may make rules, and their own scores; for the training. */
+export function announceable(text: string): readonly { readonly statement: Statement; readonly score: number }[] {
+  const pages = pagesIn(text, "talk")
+  const quotations = quotationsIn(text)
+  const isOwn = (statement: Statement): boolean =>
+    !isWithin(statement, quotations) && !(hasRoomForTwo(text) && isAnothers(text, statement, pages))
+  return pages.flatMap((page) => {
+    const statements = statementsIn(text, page, false)
+    const scores: number[] = []
+    scoreSome(text, statements, "talk", scores, statements.length)
+    const context = messageContext(statements, scores)
+    return statements
+      .map((statement, n) => ({ statement, n, score: scores[n] ?? 0 }))
+      .filter(({ statement, n }) => isOwn(statement) && mayBeAnnounced(statements, n, scores, context))
+  })
+}
+
 /**
  * True if a text asks for one thing, later ("At the very end put it all into my calendar"), and not for a repeated one ("at the end of each
  * day").
@@ -268,9 +285,7 @@ function scoreSome(
 function draftsIn(statements: readonly Statement[], own: readonly number[], register: Register): readonly Draft[] {
   const drafts: Draft[] = []
   const scores = register === "page" ? siblingScores(statements, own) : own
-  // No context makes a sentence with a lower score a rule, and most messages have none above it. Only list items may score lower.
-  const minScore = (statements[0]?.view.items ?? 0) > 0 ? listedTalk : calledTalk
-  if (register === "talk" && !scores.some((score) => score > minScore)) return drafts
+  if (register === "talk" && !statements.some(({ view }, n) => mayReachThreshold(view, scores[n] ?? 0))) return drafts
   const context = register === "talk" ? lazy(() => messageContext(statements, scores)) : undefined
   for (let n = 0; n < statements.length; n++) {
     const statement = statements[n]

@@ -287,7 +287,7 @@ function findClasses({ words, lists }: Reading, start: number, end: number): num
 }
 
 /** True if a word from `start` to `end` has a class of the set. */
-function someHave(words: Int32Array, start: number, end: number, { low, high }: ClassSet): boolean {
+export function someHave(words: Int32Array, start: number, end: number, { low, high }: ClassSet): boolean {
   for (let at = start; at < end; at += wordLength)
     if ((((words[at + wordField.low] ?? 0) & low) | ((words[at + wordField.high] ?? 0) & high)) !== 0) return true
   return false

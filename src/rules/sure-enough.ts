@@ -1,10 +1,11 @@
 import { letters } from "../language/letters.ts"
 import { anyOf } from "../language/word-lists.ts"
+import { announcedScore } from "./announcement.ts"
 import words from "./rule-words.json" with { type: "json" }
 import { isStandingCommand, orderOf } from "./standing-command.ts"
 import { clausesOf, type Register } from "./statement-score.ts"
 import { endsInColon, type Statement } from "./statements.ts"
-import { noReading, type Reading, readWords } from "./word-classes.ts"
+import { noReading, type Reading, readWords, textMark } from "./word-classes.ts"
 import { wordField, wordFlag, wordLength } from "./word-facts.ts"
 import { type ClassSet, classSet, sharesClass } from "./word-table.ts"
 
@@ -83,12 +84,42 @@ export function meetsThreshold(
   const statement = statements[n]
   const score = scores[n] ?? 0
   if (statement === undefined) return false
-  const { own, isItem } = statement.view
-  if (score <= (context === undefined ? thresholds.page : isItem ? listedTalk : calledTalk)) return false
-  if (context !== undefined && score <= sureTalk && score <= thresholdOf(statements, n, scores, context())) return false
-  if (context !== undefined && score < sureTalk && (tellsHabit.test(own.text) || callsOff.test(own.text))) return false
-  return !isLead(statement) && !isCode(own.text) && !isDefinition(statement) && saysWhatToDo(own)
+  if (context === undefined) return score > thresholds.page && mayBeRule(statement)
+  if (!mayReachThreshold(statement.view, score)) return false
+  const isAnnounced = (): boolean =>
+    announcedScore(statement.view, score) > surelyAnnounced && mayBeAnnounced(statements, n, scores, context())
+  if (score <= sureTalk && score <= thresholdOf(statements, n, scores, context()) && !isAnnounced()) return false
+  const { text } = statement.view.own
+  return mayBeRule(statement) && (score >= sureTalk || !(tellsHabit.test(text) || callsOff.test(text)))
 }
+
+/**
+ * True if some context can make a statement with this score a rule; most messages have none. Only items, and statements with a line above
+ * or a colon, may score lower than what is called a rule.
+ */
+export const mayReachThreshold = (view: Statement["view"], score: number): boolean =>
+  score > calledTalk ||
+  (score > listedTalk && (view.items > 0 || view.over.text !== "" || (view.own.marks & textMark.colon) !== 0))
+
+/** True unless a statement is a lead, code, a definition, or says nothing of what is to be done. */
+const mayBeRule = (statement: Statement): boolean =>
+  !isLead(statement) && !isCode(statement.view.own.text) && !isDefinition(statement) && saysWhatToDo(statement.view.own)
+
+/** True if what stands before a statement may make it a rule: it is no label, and the statement neither a question nor hearsay. */
+export function mayBeAnnounced(
+  statements: readonly Statement[],
+  n: number,
+  scores: readonly number[],
+  { leads, labels }: MessageContext,
+): boolean {
+  const statement = statements[n]
+  if (statement === undefined || (scores[n] ?? 0) <= listedTalk) return false
+  const { own } = statement.view
+  if (asksForInformation.test(own.text) || isDoneAsUsual(own) || isUnconfirmed(own)) return false
+  return mayBeRule(statement) && !(n > 0 && callsPreviousRule(own)) && !labels.has(leads[n]?.text ?? "")
+}
+/** Log odds above which what announces a statement makes it a rule. */
+const surelyAnnounced = 0.5
 
 /** True if a sentence says what is to be done. "Yes please, always" does not. */
 function saysWhatToDo(own: Reading): boolean {
@@ -133,15 +164,14 @@ const codeChar = /[;{}=(]/
 const code = /[;{}]\s*$|=>|[=!]=|^\s*(?:const|let|var|def|return|import)\b[^.]*[=(;]/
 
 /**
- * Lower thresholds: for standing commands (`easedTalk`), after a lead that asks to be followed (`ledTalk`), for what is announced or called
- * a rule, and for items of a list of rules (`listedTalk`).
+ * Lower thresholds: after a lead that asks to be followed (`ledTalk`), for standing commands and what is announced or called a rule
+ * (`announcedTalk`), and for items of a list of rules (`listedTalk`).
  */
-const easedTalk = -1.55
 const ledTalk = -0.8
 const announcedTalk = -1.3
 const emphasizedTalk = -1.6
-export const calledTalk = -2.3
-export const listedTalk = -3.3
+const calledTalk = -2.3
+const listedTalk = -3.3
 /** A sentence with a higher score is a rule in any context: no threshold is higher. */
 export const sureTalk = 1.7
 
@@ -187,7 +217,7 @@ function thresholdOf(
   const isLed = isEver && lead.text !== "" && clausesOf(view.own).some(isStandingCommand)
   const isCommand = isStandingCommand(view.own) || isLed
   // A sentence that starts with never or always and a verb is mostly a rule, even in a long message.
-  if (isCommand || isLoneCommand(view)) return easedTalk + crowd / 2
+  if (isCommand || isLoneCommand(view)) return announcedTalk
   if (bansUnasked.test(view.own.text)) return everTalk
   if (withoutLeave.test(view.own.text) && sharesClass(view.own, forbiddingWords)) return announcedTalk
   const isLasting = sharesClass(view.own, lastingClass) || beforeAny.test(view.own.text)
@@ -261,8 +291,23 @@ const isUnconfirmed = (own: Reading): boolean =>
 const unconfirmed =
   /(?<![\p{L}])(?:apparently|supposedly|allegedly|reportedly|rumou?r has it|what i(?:['’]ve)? heard|angeblich|il para[iî]t que|apparemment|al parecer|supuestamente|aparentemente|pare che|a quanto pare|blijkbaar|naar verluidt|tydligen|podobno|якобы|говорят, что)(?![\p{L}])/iu
 const neverOrAlways = classSet("never always")
-const reportsOthers =
-  /^(?:the|our|their|his|her|this) [\p{L}\p{N} .'-]{2,30} (?:says?|said|states?|wrote|writes|claims?|asks?|tells?) (?:that|to|us|you|everyone)(?!\p{L})/u
+const otherSubjects =
+  "meine?|unsere?|der|die|das|er|sie|el|la|los|las|mi|nuestr[oa]|ella|le|les|mon|ma|notre|il|elle|o|a|meu|minha|ele|ela|mio|mia|mijn|onze|hij|zij|de|min|vår|mój|moja|nasz|мой|моя|наш"
+const otherTelling = anyOf(
+  "(?<!\\p{L})(?:sagte?|meinte?|schreibt|schrieb|verlangt|dit|dice|dijo|disse|diz|zegt|zei|säger|sa|mówi|powiedział\\p{L}*|говорит|сказал\\p{L}*)",
+  "(?<!\\p{L})(?:hat|a|ha|heeft|har)(?: \\p{L}+){0,4} (?:gesagt|geschrieben|verlangt|dit|écrit|dicho|escrito|detto|scritto|gezegd|geschreven|sagt)",
+  "(?<!\\p{L})vient de (?:me |nous )?dire",
+)
+/** Matches what somebody else says, in the same sentence: "our boss says that …", "sie hat gesagt, dass …", "on the phone she said: …". */
+const reportsOthers = new RegExp(
+  anyOf(
+    "^(?:the|our|their|his|her|this) [\\p{L}\\p{N} .'-]{2,30} (?:says?|said|states?|wrote|writes|claims?|asks?|tells?) (?:that|to|us|you|everyone)(?!\\p{L})",
+    "^(?:[\\p{L} ,]{0,30}\\s)?(?:he|she|they) (?:said|says|told (?:me|us)|wrote)(?!\\p{L})[^.!?:]{0,40}:",
+    `^(?:${otherSubjects}) [\\p{L}\\p{N} .'’-]{2,40}?(?:${otherTelling})[^.!?:]{0,12}?,? (?:dass|que|qu['’]|che|dat|att|że|что)(?!\\p{L})`,
+    "^aus (?:dem|der|den) \\p{Lu}[^:.!?]{2,60}:",
+  ),
+  "iu",
+)
 /**
  * Matches a question for information ("Before I say yes, what do I pay in total?"), not a request ("When you cite, could you name the
  * page?").
