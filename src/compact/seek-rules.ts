@@ -330,7 +330,9 @@ function openingRules(text: string, part: number): readonly MessageRule[] {
   const files = [...text.slice(0, document.end).matchAll(fileHeading)]
   return files.flatMap(({ 0: heading, 1: path = "", index }, n) => {
     const start = index + heading.length
-    const body = text.slice(start, files[n + 1]?.index ?? document.end)
+    // The file ends with the element that it stands in: another may hold a notice of the client.
+    const close = text.indexOf("\n</", start)
+    const body = text.slice(start, Math.min(files[n + 1]?.index ?? document.end, close < 0 ? document.end : close))
     return isInstructionFile(path)
       ? instructionRules(body, { part }, path)
           .filter(({ text: rule }) => !aboutContext.test(rule))

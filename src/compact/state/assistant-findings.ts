@@ -151,6 +151,13 @@ const tellsLittle = new RegExp(
 const momentary =
   /\b(?:still (?:not |fail|an? |the same|be(?:ing)? )|(?:issue|error|problem|failure)s? (?:still )?persists?\b|(?:did|does)(?: not|n['’]t) (?:resolve|solve|fix|help)\b|(?:are|am|is|were|was) (?:unable|not able) to\b)/iu
 
+/** A guess on the way, which what was found afterwards replaces. */
+const guesses =
+  /^(?:(?:hmm+|oh|ah|ok(?:ay)?|so|wait|well|right|but)[,.!… ]{1,3})?(?:hmm+|it (?:seems|looks like|appears)|seems like|maybe|perhaps|i (?:think|guess|suspect|wonder)|(?:that|this|it) (?:might|may|could)|must be|presumably)(?![\p{L}])/iu
+/** A sentence about something said before it that it does not name; and one that names something by itself. */
+const dangles = /^(?:that|this|these|those|they|it|which)(?:['’]s)? (?!way\b)\p{Ll}/iu
+const namesSomething = /\d|`|["“]/
+
 /** True for a fragment that lacks its subject or is shorter than five words: "Should be small …", "User-initiated." */
 export const isFragment = (sentence: string): boolean =>
   /^(?:should|must|can|could|will|would|may|might|is|are|was|were|has|have|had|does|needs?)\b/i.test(sentence) ||
@@ -218,7 +225,9 @@ export const thoughtsIn = createRecent((text): Thoughts => {
     !vagueReference.test(sentence) &&
     !tellsLittle.test(sentence) &&
     !isFragment(sentence) &&
-    !isAnnouncement(sentence)
+    !isAnnouncement(sentence) &&
+    !guesses.test(sentence) &&
+    (!dangles.test(sentence) || namesSomething.test(sentence))
   const long = wordsToCompare(text).filter((sentence) => weightOf(sentence) >= minLength)
   const found = long.filter(
     (sentence) =>

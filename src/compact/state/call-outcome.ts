@@ -364,11 +364,16 @@ function withoutWrapper(answer: object): object {
   const inner = entries.filter(([, value]) => typeof value === "object" && value !== null)
   const [[, only] = []] = inner
   const isWrapped = inner.length === 1 && typeof only === "object" && only !== null && !Array.isArray(only)
+  const tellsNothing = ([key, value]: readonly [string, unknown]): boolean =>
+    value === only || envelopeKeys.test(key) || typeof value === "boolean"
+  const isWhole = inner.some(([key]) => wholeKey.test(key))
   const isAlone = entries.every(
-    ([key, value]) => value === only || envelopeKeys.test(key) || typeof value === "boolean",
+    (entry) => tellsNothing(entry) || (isWhole && !standKey.test(entry[0]) && !nameKey.test(entry[0])),
   )
   return isWrapped && isAlone ? only : answer
 }
+/** Keys of the one member that holds the whole answer, whatever is told beside it. */
+const wholeKey = /^(?:result|data|response|payload|body|output)$/i
 
 /** Values of a short answer that are neither a name nor a state: `previous=on, points=200`. */
 const saidBeside = (all: readonly Leaf[], isNew: (value: unknown) => boolean): readonly Leaf[] =>

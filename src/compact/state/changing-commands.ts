@@ -145,10 +145,12 @@ export const programAndPlace = /^[\w./-]{1,60}(?: -{1,2}[a-z][\w-]{0,40}(?:=| (?
 /** Shortens a step to what is done, without the place: `kubectl … delete job a`. */
 export const withoutPlace = (step: string): string =>
   step
-    .replace(settings, "")
+    .replace(settings, (all) => [...all.matchAll(addressed)].map(([, name, end]) => `${name}=…${end} `).join(""))
     .replace(connectionOptions, "$1 … ")
     .replace(programAndPlace, (head) => `${/^\S+/.exec(head)} … `)
 const settings = /^(?:\w+=(?!\$\()\S{0,80} )+(?=\S)/
+/** A setting with an address: its end says on which database or server something was done. */
+const addressed = /(\w+)=(?:\S{0,60}:\/\/(?:[^\s@]{0,200}@)?|…)(\S{1,40})\S{0,400}(?=\s)/g
 /** A database client with its connection options, before its query. */
 const connectionOptions =
   /^(psql|mysql|mariadb|sqlcmd|clickhouse-client|mongosh|redis-cli)(?: (?!-(?:c|e|f|Q)\b|--(?:command|execute|file|eval|query)\b)-\S+(?: (?!-)[^\s"']\S{0,80})?){1,10} (?=["'-])/

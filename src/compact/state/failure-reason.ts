@@ -73,6 +73,7 @@ function failureLine({ head, tail }: ResultText, counted: string | undefined): s
     firstMatch(head, shellError) ??
     lastMatch(tail, badMark)?.trim() ??
     firstMatch(head, findingLine) ??
+    lastMatch(tail, countOfFindings)?.trim() ??
     counted ??
     firstMatch(tail, errorLine) ??
     exitLine(head, tail) ??
@@ -82,6 +83,10 @@ function failureLine({ head, tail }: ResultText, counted: string | undefined): s
 
 /** The finding of a linter or compiler at a place: "src/a.py:3:8: F401 …", "F401 [*] `os` imported but unused". */
 const findingLine = /^\s{0,8}(?:[\w./-]{1,120}\.\w{1,5}:\d{1,6}:\d{1,5}:? \S|[A-Z]{1,5}\d{3,5}:? (?:\[\*\] )?\S)/
+
+/** How much a scanner found, which is why it ended with an exit code. */
+const countOfFindings =
+  /(?<![\p{L}])(?:issues?|leaks?|findings?|vulnerabilit\p{L}+|problems?|violations?)(?![\p{L}])[^\n\d]{0,20}\d|\d (?:issues?|leaks?|findings?|vulnerabilit\p{L}+|problems?|violations?)(?![\p{L}])/iu
 
 /** Lines that only say that a build or a step failed. */
 const resultOnly =
@@ -167,7 +172,9 @@ const pushRejected = /^ ?! \[[\w ]{0,20}rejected\]\s{1,40}\S/
 function exitLine(head: string, tail: string): string | undefined {
   const line = lastMatch(tail, exit)
   if (line === undefined || !/^\W*(?:process |command )?exit\D{0,24}\d{1,3}\W*$/i.test(line)) return line
-  const others = head.split("\n").filter((one) => /\p{L}{3}/u.test(one) && !exit.test(one) && !streamLabel.test(one))
+  const others = head
+    .split("\n")
+    .filter((one) => /\p{L}{3}/u.test(one) && !/[\u2500-\u25ff]/.test(one) && !exit.test(one) && !streamLabel.test(one))
   const telling =
     others.find((one) => /\b(?:fail\w*|errors?|denied|refused|missing|not|cannot)\b|[✗✘×]/i.test(one)) ?? others[0]
   return telling === undefined ? line : `${line.trim()}: ${telling.trim()}`

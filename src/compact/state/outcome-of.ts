@@ -216,17 +216,20 @@ const changed = new RegExp(`\\b${anyOf(words.changed)}\\b|^[^\\s:]{2,60}: \\S{1,
 
 /** Returns the first line of an output with the number of lines. */
 function beginningOf({ head, whole }: ResultText): string | undefined {
-  const lines = (whole ?? head).split("\n").filter((line) => /[\p{L}\p{N}]/u.test(line))
+  const lines = (whole ?? head).split("\n").filter((line) => /[\p{L}\p{N}]/u.test(line) && !progress.test(line))
   const [first] = lines
   if (first === undefined || noOutput.test(head.slice(0, 80))) return undefined
   if (lines.length > 1 && isRow(first)) return undefined
   return `${oneLine(first, maxBeginning)} … (${whole === undefined ? "more than " : ""}${lines.length} lines)`
 }
 
+/** The meter of a download. */
+const progress = /^\s{0,8}(?:% Total\s|Dload\s|\d{1,3} +\S+ +\d{1,3} +\S+ +\d{1,3} .*--?:--)|--:--:--/
+
 /** True for a row or header of a table: mostly figures and column names, which tell nothing without the rest. */
 function isRow(line: string): boolean {
   const words = line.trim().split(/[\s|,]+/)
-  return words.length >= leastCells && words.filter((word) => /[\d_]/.test(word)).length >= words.length / 2
+  return words.length >= leastCells && words.filter((word) => /[\d_]|^[A-Z]{2,}/.test(word)).length >= words.length / 2
 }
 const leastCells = 3
 
@@ -280,7 +283,9 @@ const warning = /^\W{0,8}warn(?:ing)?\b/i
 function shortOutput({ whole }: ResultText): string | undefined {
   const lines = (whole ?? "").split("\n").filter((line) => line.trim() !== "")
   const [only = ""] = lines
-  return lines.length > 0 && lines.length <= 3 && isValue(only) ? oneLine(only, maxQuoted) : undefined
+  return lines.length > 0 && lines.length <= 3 && isValue(only) && !(lines.length > 1 && isRow(only))
+    ? oneLine(only, maxQuoted)
+    : undefined
 }
 
 /** True for a few words that are no sentence: a name, number, id or date. */

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { type Turn, text, transcript, used } from "../../../test/support/transcripts.ts"
+import { createMeter } from "../../tokens/meter.ts"
+import { allCandidates, fitted } from "../digest-candidates.ts"
 import type { NoteKind } from "../summary/summary.ts"
 import { notesOf } from "./notes.ts"
 import { reportsIn } from "./reports.ts"
@@ -9,6 +11,7 @@ const lines = (turns: readonly Turn[], ...kinds: readonly NoteKind[]): readonly 
   notesOf(transcript(["user", text("Bring the release out")], ...turns)).flatMap(({ kind, text: line }) =>
     kinds.includes(kind) ? [line] : [],
   )
+const meter = createMeter({ model: "gpt-4o" })
 const ran = (command: string, output: string): readonly Turn[] => used("bash", { command }, output)
 
 describe("what the steps of a command report", () => {
@@ -122,5 +125,39 @@ describe("a command of unknown nature", () => {
 
   test("that ends another's session in a database did it", () => {
     expect(lines(ran("psql -Atc 'select pg_terminate_backend(41127)'", "t"), "act")).toHaveLength(1)
+  })
+})
+
+describe("what says nothing", () => {
+  test("the meter of a download and a header of a table are no outcome", () => {
+    const meter =
+      "  % Total    % Received % Xferd  Average Speed   Time\n  0     0    0     0    0     0      0      0 --:--:--\nHTTP/1.1 201 Created\nbody"
+    expect(lines(ran("curl -d a=1 https://api.example/orders", meter), "act").join()).not.toMatch(/Xferd|--:--/)
+    expect(lines(ran("scancel 19", "JOBID NAME STATE TIME\n21 fit RUNNING 2:10"), "act").join()).not.toContain("JOBID")
+  })
+
+  test("a scanner that found something is told by how much it found", () => {
+    const output = "Exit code: 1\n░    scan\n10:04PM INF 431 commits scanned.\n10:04PM WRN leaks found: 4"
+    expect(lines(ran("leakscan git .", output), "error").join()).toContain("leaks found: 4")
+  })
+
+  test("the database that a command was run on stays in its short form", () => {
+    const command =
+      "DB_URL=postgresql+async://app:pw@localhost:5434/quay_test uv run alembic upgrade head && uv run alembic current && uv run alembic history --verbose"
+    const [candidate] = allCandidates(
+      {
+        schema: "handoff",
+        sections: [
+          {
+            name: "acts",
+            lines: [
+              { text: `\`${command}\`: Running upgrade 9ad2 -> c41f, keys`, sources: [], channel: "tool", worth: 5 },
+            ],
+          },
+        ],
+      },
+      { meter },
+    )
+    expect(candidate === undefined ? "" : fitted(candidate, 32, meter).line.text).toContain("localhost:5434/quay_test")
   })
 })

@@ -163,7 +163,7 @@ function statesOf(
     const isWithdrawn =
       (withdrawing !== undefined && isSinglePoint(own) && isSameSpeaker(own, withdrawing)) ||
       isRefused(own, refused.slice(-refusedWithin).flat())
-    const state = asks ? stateOf(own, next, isWithdrawn, standing) : "said"
+    const state = asks && !givesOnly(own) ? stateOf(own, next, isWithdrawn, standing) : "said"
     // Of messages that only further an earlier request, the latest has its state.
     const furthers = n > 0 && (isCorrection || own.words.goesOn)
     states[n] = furthers && next !== undefined && continues(next) ? "said" : state
@@ -225,6 +225,15 @@ const thingsIn = createRecent(
 )
 const longWord =
   /(?<![\p{L}])(?!(?:that|this|with|have|please|leave|forget|cancel|drop|skip|also|first|then|again|from|your)(?!\p{L}))\p{L}{4,40}/giu
+
+/** True for a message that only gives what was asked for, such as an address or a code: it has no state. */
+function givesOnly({ said }: ReadStatement): boolean {
+  if (said.text.length > shortLimit || /[?？]/.test(said.text)) return false
+  const rest = said.text.replace(givenLead, "").trim()
+  return /[\d@]/.test(rest) && rest.split(/\s+/).length <= 2
+}
+const givenLead =
+  /^\W*(?:(?:sorry|ok(?:ay)?|sure|yes|yeah|here(?: (?:it|you) (?:is|go))?|oh|ah|entschuldigung|ja|sí|si|oui|sim)[,.! ]{1,3}){0,3}(?:(?:my|the|our|mein\p{L}*|die|der|mi|el|la|mon|ma|le|minha?|o|a) (?:\p{L}+ ){1,4}(?:is|ist|lautet|es|est|é|è)[: ]{1,2})?(?:it(?:['’]s| is)|das ist|es|c['’]est|é)?[: ]{0,2}/iu
 
 /** True if the user said not to do it within the next few messages: "Cancel it please." and later "don't cancel". */
 function isRefused({ said }: ReadStatement, verbs: readonly string[]): boolean {

@@ -415,10 +415,11 @@ const listedWorth = 0.5
 const readOutWorth = 2
 const manyListed = 3
 
-function recordDrafts({ records, mentioned, chosen }: Values): readonly NoteDraft[] {
+function recordDrafts({ records, mentioned, chosen, jobs }: Values): readonly NoteDraft[] {
   // That something was saved says nothing about it.
   const telling = [...records.values()].filter(({ record }) => !record.fields.every(isKept))
-  return telling.map(({ record, at, sources, changedBy, listed }): NoteDraft => {
+  return telling.map(({ record: read, at, sources, changedBy, listed }): NoteDraft => {
+    const record = withStateNow(read, at, jobs)
     const id = withoutDay(record.name).split(" ")
     const isSpoken = id.some((word) => mentioned.has(word) && /[\p{N}_@-]/u.test(word))
     const isNamed = listed ? id.some((word) => chosen.has(word) && /[\p{N}_@-]/u.test(word)) : isSpoken
@@ -436,6 +437,17 @@ function recordDrafts({ records, mentioned, chosen }: Values): readonly NoteDraf
       ...(isSpoken ? { named: true as const } : {}),
     }
   })
+}
+
+/** Puts the state in which a thing was seen last, in a table or a notice, in place of an older one of its record. */
+function withStateNow(record: FactRecord, at: number, seen: Values["jobs"]): FactRecord {
+  const [id = ""] = withoutDay(record.name).split(" ").slice(-1)
+  const now = seen.get(id)
+  if (now === undefined || now.at <= at) return record
+  return {
+    ...record,
+    fields: record.fields.map((field) => (stateKey.test(field.key) ? { ...field, pieces: [now.state] } : field)),
+  }
 }
 
 const isKept = ({ key, pieces }: FactRecord["fields"][number]): boolean =>

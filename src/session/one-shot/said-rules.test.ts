@@ -69,7 +69,7 @@ test("a withdrawn rule is not carried on", async () => {
 
 test("the rules of an instruction file that was read, or that opens the conversation, are carried with their source", async () => {
   const file = "# quay\n- Never edit db/schema.sql by hand; run `make dump` after a migration.\n- Python 3.12.\n"
-  const reminder = `<system-reminder>\nContents of /srv/quay/CLAUDE.md (project instructions):\n\n${file}\n</system-reminder>\n\nList the boats, please.`
+  const reminder = `<system-reminder>\nContents of /srv/quay/CLAUDE.md (project instructions):\n\n${file}\n</system-reminder>\n<system-reminder>\nPlan mode is on: you MUST NOT make any edits.\n</system-reminder>\n\nList the boats, please.`
   const read = [
     { role: "user", content: "List the boats, please." },
     {
@@ -100,6 +100,6 @@ test("the rules of an instruction file that was read, or that opens the conversa
     const pins = JSON.stringify(twice.body.messages.find((one) => JSON.stringify(one).includes("<pins")))
     expect(pins).toContain("Never edit db/schema.sql by hand; run `make dump` after a migration.")
     expect(pins).toMatch(/CLAUDE\.md|AGENTS\.md/)
-    expect(pins).not.toContain("Python 3.12")
+    expect(pins).not.toMatch(/Python 3\.12|MUST NOT make/)
   }
 })
