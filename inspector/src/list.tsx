@@ -321,7 +321,9 @@ const SessionRow = memo(({ row: newest, state, last }: SessionRowProps) => {
       </span>
       <ContextBar row={row} />
       <Spark row={row} />
-      <span class="wide right">{row.rules === 0 ? <span class="dim">–</span> : row.rules}</span>
+      <span class="wide right" title={`${row.operatorRules} of them the operator's`}>
+        {row.rules === 0 ? <span class="dim">–</span> : row.rules}
+      </span>
       <span class="cost right">
         {row.cost === undefined ? <span class="dim">–</span> : money(row.cost.dollars)}
         <small>{row.cost === undefined ? row.turns > 0 && "no price known" : savedWords(row.cost.savedDollars)}</small>

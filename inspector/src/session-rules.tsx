@@ -15,6 +15,12 @@ const speakerWords: Readonly<Record<string, string>> = {
   memory: "what is remembered",
 }
 
+/** `5`, or `5 (2 of the operator)`. */
+function countWords(pins: readonly ListedRule[]): string {
+  const ofOperator = pins.filter(({ by }) => by === "operator").length
+  return `${pins.length}${ofOperator === 0 ? "" : ` (${ofOperator} of the operator)`}`
+}
+
 /** The rules of a session, to add and to withdraw. */
 export function SessionRules({
   id,
@@ -53,7 +59,7 @@ export function SessionRules({
   return (
     <section class="card rules" aria-labelledby="rules">
       <div class="card-head">
-        <h2 id="rules">Rules {pins !== undefined && <span class="dim">{pins.length}, in every request</span>}</h2>
+        <h2 id="rules">Rules {pins !== undefined && <span class="dim">{countWords(pins)}, in every request</span>}</h2>
         <button
           type="button"
           class="button small"

@@ -1,9 +1,11 @@
+import { present } from "../message/present.ts"
 import { pinScopes } from "../rules/pin.ts"
 import { rulesNamed } from "../rules/read-withdrawals.ts"
+import { type RuleCount, rulesIn } from "../session/rules/pins.ts"
 import type { ExplainedRule } from "../session/rules/rule-guard.ts"
 import type { Session } from "../session/session.ts"
 import type { Store } from "../store/store.ts"
-import { askStore, findSession, openSession, shortNames, storeOptions } from "./ask-store.ts"
+import { askStore, findSession, shortNames, storeOptions } from "./ask-store.ts"
 import {
   type Arguments,
   type Command,
@@ -13,6 +15,7 @@ import {
   misuse,
   needed,
 } from "./command.ts"
+import { openRuled } from "./standing-rules.ts"
 import { count, type Paper, sentenceOf, table } from "./terminal/output.ts"
 import type { World } from "./world.ts"
 
@@ -20,23 +23,40 @@ const rulesList: Command = {
   options: { all: { help: "also those that were superseded, taken back or ran out" }, ...storeOptions },
   maxPositionals: 1,
   run: (args, world) =>
-    askStore(args, world, async ({ store }) => {
+    askStore(args, world, async (opened) => {
+      const { store } = opened
       const row = await findSession(store, args.positionals[0] ?? "@last")
-      const rules = await openSession(store, row).rules({ all: args.isOn("all") })
+      const { session, problem } = await openRuled(opened, args, world)
+      const rules = await session(row).rules({ all: args.isOn("all") })
+      const counted = rulesIn(rules)
       const name = sentenceOf(shortNames(await store.sessions())(row.id))
       return {
-        json: { session: row.id, rules, total: rules.length },
-        text: (paper) =>
-          rules.length === 0
+        json: {
+          session: row.id,
+          rules,
+          total: rules.length,
+          ...{ inForce: counted.rules, operatorRules: counted.operatorRules },
+          ...present({ problem }),
+        },
+        text: (paper) => [
+          ...(rules.length === 0
             ? [`No rule was found in ${name} yet. holdfast rules add gives one; holdfast policy lists the operator's.`]
-            : [
-                `${count(rules.length, "rule")} of ${name}:`,
-                ...ruleRows(rules, paper),
-                paper.dim("The operator's rules come besides: holdfast policy."),
-              ],
+            : [`${listedWords(rules.length, counted)} of ${name}:`, ...ruleRows(rules, paper)]),
+          ...(rules.length === 0 || problem !== undefined ? [] : [paper.dim(operatorWords(counted.operatorRules))]),
+          ...(problem === undefined ? [] : [`The operator's rules are missing here: ${sentenceOf(problem)}`]),
+        ],
       }
     }),
 }
+
+/** `5 rules`; with others among them `5 rules, 3 in force`. */
+const listedWords = (listed: number, { rules }: RuleCount): string =>
+  `${count(listed, "rule")}${listed === rules ? "" : `, ${rules} in force,`}`
+
+const operatorWords = (operatorRules: number): string =>
+  operatorRules === 0
+    ? "None of them is the operator's: holdfast policy."
+    : `Of these, ${operatorRules} ${operatorRules === 1 ? "is" : "are"} the operator's: holdfast policy.`
 
 const columns = ["ID", "SPEAKER", "SOURCE", "FOR", "STATE", "POLICY", { title: "RULE", fit: "wrap" }] as const
 
@@ -127,13 +147,14 @@ const askRule = (
   world: World,
   ask: (session: Session, name: string) => Promise<CommandAnswer>,
 ): Promise<CommandAnswer> =>
-  askStore(args, world, async ({ store }) => {
+  askStore(args, world, async (opened) => {
+    const { store } = opened
     const [first = "", second] = args.positionals
     const isSession = second === undefined && (first === "@last" || (await isSessionName(store, first)))
     const [given, name] = second === undefined && !isSession ? ["@last", first] : [first, second ?? ""]
     const meant = needed(name, "which rule", "Write its ID or its words, in quotes, behind the session.")
     const row = await findSession(store, given)
-    return ask(openSession(store, row), meant)
+    return ask((await openRuled(opened, args, world)).session(row), meant)
   })
 
 async function isSessionName(store: Store, name: string): Promise<boolean> {

@@ -9,6 +9,7 @@ import type { SessionRow, Store } from "../store/store.ts"
 import { isObject } from "../wire/json.ts"
 import { type AskedSession, askSession, openSession, placeWords, shortNames, storeOptions } from "./ask-store.ts"
 import type { Arguments, Command, CommandAnswer } from "./command.ts"
+import { openRuled } from "./standing-rules.ts"
 import {
   clip,
   count,
@@ -25,6 +26,7 @@ import {
 } from "./terminal/output.ts"
 import words from "./terminal/words.json" with { type: "json" }
 import { ownTextOf, shortenWords } from "./words.ts"
+import type { World } from "./world.ts"
 
 const stateWords: Readonly<Record<Explanation["state"], string>> = words.states
 
@@ -328,17 +330,18 @@ export const sessionsShow: Command = {
     askSession(args, world, (asked) => {
       const [entry, compaction] = [args.valueOf("entry"), args.valueOf("compaction")]
       if (compaction !== undefined) return showCompaction(asked, compaction)
-      return entry === undefined ? showSession(asked, args) : showEntry(asked, entry)
+      return entry === undefined ? showSession(asked, args, world) : showEntry(asked, entry)
     }),
 }
 
-async function showSession({ row, session, place, store }: AskedSession, args: Arguments): Promise<CommandAnswer> {
+async function showSession(asked: AskedSession, args: Arguments, world: World): Promise<CommandAnswer> {
+  const { row, session, place, store } = asked
   const overview = await session.overview()
   if (overview.entries < row.head.seq) {
     const reason = `only ${overview.entries} of its ${row.head.seq} entries could be read`
     throw new HoldfastError({ code: "store-corrupt", store: store.kind, session: row.id, reason })
   }
-  const pins = await session.pins()
+  const pins = await (await openRuled(asked, args, world)).session(row).pins()
   const tip = seqOf(overview.branches.find(({ current }) => current)?.tip ?? "")
   const [latest] = tip === undefined ? [] : await session.history({ from: tip, limit: 1 })
   const log = args.isOn("log") ? await wholeLog(session, overview.entries) : undefined

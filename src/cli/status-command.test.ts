@@ -115,7 +115,7 @@ test("what compactions took out counts for every later call, until it is undone"
   const { checkpoints } = await session.overview()
   expect(checkpoints.length).toBeGreaterThan(0)
   const rows = await logs.sessions()
-  const tallied = (several: typeof rows, sinceMs: number) => tallyLogs(logs, several, () => session, sinceMs)
+  const tallied = (several: typeof rows, sinceMs: number) => tallyLogs(logs, several, store.storedRules, sinceMs)
   const tally = await tallied(rows, 0)
   expect(tally).toMatchObject({ calls: 10, compactions: checkpoints.length })
   const least = checkpoints.reduce((sum, { beforeTokens, afterTokens }) => sum + beforeTokens - afterTokens, 0)

@@ -1,12 +1,11 @@
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { present } from "../message/present.ts"
-import type { SessionRow, Store } from "../store/store.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { sseStep, startSse } from "../wire/sse.ts"
-import { dataPlace, openIfThere, openSession, placeWords, storeOptions } from "./ask-store.ts"
+import { dataPlace, type OpenedStore, openIfThere, placeWords, storeOptions } from "./ask-store.ts"
 import { type Arguments, asTyped, type Command, unusable } from "./command.ts"
-import { type LogTally, tallyLogs, tallyWords } from "./log-tally.ts"
+import { type LogTally, ruleWords, tallyLogs, tallyWords } from "./log-tally.ts"
 import {
   type AdminFields,
   askAdmin,
@@ -18,6 +17,7 @@ import {
 import { readAdminToken } from "./serve-open.ts"
 import { configuredPlace, readSettings, settingOptions } from "./serve-settings.ts"
 import { type ListedSession, listSessions, sessionTable } from "./sessions-show.ts"
+import { openRuled } from "./standing-rules.ts"
 import {
   clip,
   count,
@@ -65,7 +65,7 @@ export const statusCommand: Command = {
     const status =
       store === undefined
         ? { place, gateways, sessions: 0, today: 0, latest: [] }
-        : await readStatus(store, place, gateways, world.dateMs()).finally(() => store.close())
+        : await readStatus({ store, place }, gateways, args, world).finally(() => store.close())
     const json = { ...status, place: placeWords(place), running: gateways.length > 0 }
     return { json, text: (paper) => screenOf(status, paper, world.env) }
   },
@@ -89,16 +89,18 @@ async function askReady(url: string): Promise<AdminFields | undefined> {
 }
 
 async function readStatus(
-  store: Store,
-  place: string,
+  opened: OpenedStore,
   gateways: readonly GatewayState[],
-  nowMs: number,
+  args: Arguments,
+  world: World,
 ): Promise<Status> {
+  const { store, place } = opened
   const rows = await store.sessions()
+  const nowMs = world.dateMs()
   const sinceMs = nowMs - (nowMs % dayMs)
   const today = rows.filter(({ updatedMs }) => updatedMs >= sinceMs)
-  const opened = (row: SessionRow) => openSession(store, row)
-  const tally = await tallyLogs(store, today.slice(0, maxTallied), opened, sinceMs)
+  const { holdfast } = await openRuled(opened, args, world)
+  const tally = await tallyLogs(store, today.slice(0, maxTallied), holdfast.storedRules, sinceMs)
   const latest = await listSessions(store, rows.slice(0, maxListed))
   return { place, gateways, sessions: rows.length, today: today.length, tally, latest }
 }
@@ -114,7 +116,7 @@ function screenOf(
   const running = paragraphs("Gateway", gateways.length === 0 ? [none] : gateways.map(gatewayWords), paper)
   const standing = gateways.find((state) => state.standing !== undefined)?.standing
   const rules = standing === undefined ? [] : [enforcedCounts(listLength(standing.rules), listLength(standing.judging))]
-  const held = tally === undefined ? [] : [`${count(tally.rules, "rule")} in the sessions of today`]
+  const held = tally === undefined ? [] : [`${ruleWords(tally)} in the sessions of today`]
   const words = [...rules, ...held].join("; ")
   return [
     ...running,

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { startGateway } from "../gateway/gateway.ts"
 import { describe, HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import type { Session } from "../session/session.ts"
+import type { StoredRules } from "../session/stored-rules.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { isObject } from "../wire/json.ts"
-import { openPlace, openSession, placeWords } from "./ask-store.ts"
+import { openPlace, placeWords } from "./ask-store.ts"
 import { type Arguments, asTyped, type Command, misuse, type Options, unusable } from "./command.ts"
 import { tallyLogs, tallyWords } from "./log-tally.ts"
 import {
@@ -21,6 +21,7 @@ import {
 } from "./running-gateway.ts"
 import { openResources } from "./serve-open.ts"
 import { configuredPlace, gatewayOptions, readSettings, type ServeSettings, settingOptions } from "./serve-settings.ts"
+import { openRuled } from "./standing-rules.ts"
 import { count, jsonLine, number, sentenceOf } from "./terminal/output.ts"
 import { readVersion, stopSignal, type World } from "./world.ts"
 import { clientNames, type Launch, setupOf, upstreamOf } from "./wrap-clients.ts"
@@ -59,7 +60,7 @@ type GatewayConnection = {
   readonly words: string
   readonly calls: () => Promise<readonly WrappedCall[]>
   readonly store: Store
-  readonly sessionOf: (row: SessionRow) => Session
+  readonly storedRules: () => Promise<StoredRules>
   readonly faults: () => readonly string[]
   /** A one-time link to a session in the inspector; undefined if the gateway ends with the client. */
   readonly link: (session: string) => Promise<string | undefined>
@@ -118,7 +119,10 @@ async function printSummary(
     const row = await connection.store.session(id)
     if (row !== undefined) sessions.push(row)
   }
-  const tally = { ...(await tallyLogs(connection.store, sessions, connection.sessionOf, sinceMs)), calls: calls.length }
+  const tally = {
+    ...(await tallyLogs(connection.store, sessions, await connection.storedRules(), sinceMs)),
+    calls: calls.length,
+  }
   const failures = calls.filter(({ failed }) => failed)
   const failed = failures.length
   const why = failures.findLast(({ why: told }) => told !== undefined)?.why
@@ -145,7 +149,8 @@ async function connectGateway(
   const running = isElsewhere || asks ? [] : findGateways(place)
   for (const gateway of running) {
     const leave = joinGateway(place, gateway)
-    if ((await askAdmin(gateway, "/admin/status")) !== undefined) return await joinRunning(gateway, place, world, leave)
+    if ((await askAdmin(gateway, "/admin/status")) !== undefined)
+      return await joinRunning(gateway, place, args, world, leave)
     leave()
   }
   return await startOwn(settings, args, world, program)
@@ -155,9 +160,11 @@ async function connectGateway(
 async function joinRunning(
   gateway: RunningGateway,
   place: string,
-  { dateMs, env }: World,
+  args: Arguments,
+  world: World,
   leave: () => void,
 ): Promise<GatewayConnection> {
+  const { dateMs, env } = world
   const store = await openPlace(place, env).catch((error: unknown) => {
     leave()
     throw error
@@ -177,7 +184,7 @@ async function joinRunning(
         return [{ failed: isFailed(Number(status), ending), ...present({ session: named, why }) }]
       })
     },
-    sessionOf: (row) => openSession(store, row),
+    storedRules: async () => (await openRuled({ store, place }, args, world)).holdfast.storedRules,
     faults: () => [],
     link: async (session) => {
       const { code } = (await readAdmin(gateway, "/admin/sign-in-codes", "POST")) ?? {}
@@ -231,8 +238,7 @@ async function startOwn(
       words: `${gateway.url}, with ${placeWords(resources.place)}`,
       calls: async () => calls,
       store: resources.store,
-      sessionOf: ({ id, tenant, agent }) =>
-        resources.holdfast.session(id, agent === "" ? { tenant } : { tenant, agent }),
+      storedRules: async () => resources.holdfast.storedRules,
       faults: () => faults,
       link: async () => undefined,
       close: async () => {

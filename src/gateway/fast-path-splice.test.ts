@@ -25,6 +25,8 @@ const receipt: Receipt = {
   stableTokens: 0,
   changed: true,
   durable: true,
+  rules: 0,
+  operatorRules: 0,
   checkpoint: "e9",
 }
 type Made = { readonly body: Buffer; readonly sent: Buffer; readonly rules?: readonly string[] }

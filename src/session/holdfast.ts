@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from "node:crypto"
 import { type CompactionPolicy, defaultPolicy } from "../compact/plan/policy.ts"
 import { problemOrThrow } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import type { Pin } from "../rules/pin.ts"
 import { isPostgres, openStore } from "../store/open-store.ts"
 import { othersServed } from "../store/pace.ts"
 import { createInProcessQueue } from "../store/queue/create-queue.ts"
@@ -15,7 +14,6 @@ import { createRetry, limitStore } from "./limit-store.ts"
 import { createMemory, type Memory } from "./memory/memory.ts"
 import { isSessionSummarizer } from "./one-shot/summarizer.ts"
 import { durability } from "./prepare.ts"
-import { rulesFor } from "./rules/pins.ts"
 import { rulesBind } from "./rules/rule-guard.ts"
 import { createSession, type Session } from "./session.ts"
 import { createStackReader } from "./stack/stack-options.ts"
@@ -31,6 +29,7 @@ import {
 } from "./state/options.ts"
 import { createSharedRules } from "./state/shared-rules.ts"
 import { createSpending } from "./state/spending.ts"
+import { createStoredRules, inheritedBy, type StoredRules } from "./stored-rules.ts"
 
 /** Sessions over one store. */
 export type Holdfast = {
@@ -38,6 +37,8 @@ export type Holdfast = {
   readonly session: (id: string, owner?: SessionOwner) => Session
   readonly sessions: (filter?: SessionFilter) => Promise<readonly SessionRow[]>
   readonly memory: (owner?: SessionOwner) => Promise<Memory>
+  /** The rules of stored sessions, read beside the sessions in use. */
+  readonly storedRules: StoredRules
   /** The policy that decides when requests are compacted. */
   readonly policy: CompactionPolicy
   /** True if anything from outside their own session is added to requests: a stack, shared rules, or retrieved memory. */
@@ -69,14 +70,14 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
     hub.emit(session, { type: "background-failed", work, problem: problemOrThrow(error) }),
   )
   const lives = createOpenSessions<Live>(options.openSessions ?? defaultOpenSessions)
-  let opening: Promise<Shared> | undefined
+  let opening: Promise<Opened> | undefined
   const saving = createRetry(() => saveAll(lives.all()))
   const emit: Shared["emit"] = (session, event) => {
     hub.emit(session, event)
     if (event.type === "durability-degraded") saving.start()
   }
 
-  const shared = (): Promise<Shared> => {
+  const shared = (): Promise<Opened> => {
     opening ??= openShared(options, { emit, later: tasks.later }).catch((error: unknown) => {
       opening = undefined
       throw error
@@ -102,14 +103,10 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
       forget: lives.forget,
     })
   }
-  const idle = async (): Promise<void> => {
-    await tasks.done()
-    const { queue } = await shared()
-    await queue?.idle()
-  }
   return {
     session: open,
     sessions: async (filter) => (await shared()).store.sessions(filter),
+    storedRules: rulesBehind(async () => (await shared()).stored),
     memory: (owner) => shared().then((all) => all.memoryOf(ownerIn(all, owner))),
     policy: { ...defaultPolicy, ...options.policy },
     addsToRequests: async (owner) => addsToRequests(await shared(), owner),
@@ -117,7 +114,10 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
     asksOwnModel: isSessionSummarizer(options.summarizer),
     open: () => shared().then(() => undefined),
     subscribe: (listener) => hub.subscribe(listener),
-    idle,
+    idle: async () => {
+      await tasks.done()
+      await (await shared()).queue?.idle()
+    },
     close: async () => {
       if (opening === undefined) return
       saving.stop()
@@ -132,6 +132,11 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
     },
   }
 }
+
+const rulesBehind = (stored: () => Promise<StoredRules>): StoredRules => ({
+  list: async (row, all) => (await stored()).list(row, all),
+  count: async (row) => (await stored()).count(row),
+})
 
 /** Background work, started after the current synchronous work; failures are reported. */
 function createTasks(onFailed: (session: string, work: string, error: unknown) => void) {
@@ -148,29 +153,6 @@ function createTasks(onFailed: (session: string, work: string, error: unknown) =
       while (pending.size > 0) await Promise.all(pending)
     },
   }
-}
-
-/** The user's rules in the conversations that a session is a part of. One that does not exist has none, and is not created. */
-async function inheritedBy(
-  store: Store,
-  id: string,
-  { within = [], ...owner }: SessionOwner,
-  isOpen: (id: string) => boolean,
-  open: (id: string, owner: SessionOwner | undefined) => Promise<Live>,
-): Promise<readonly Pin[]> {
-  const rules: Pin[] = []
-  for (const other of [within].flat()) {
-    const row = other === id || isOpen(other) ? undefined : await store.session(other)
-    if (other === id || (row === undefined && !isOpen(other))) continue
-    // Open it for its own agent, not for the agent that asks for its rules.
-    const parent = await open(other, row === undefined || row.agent === "" ? undefined : { ...owner, agent: row.agent })
-    const read = async (): Promise<readonly Pin[]> => {
-      await loadSession(parent)
-      return rulesFor(parent)
-    }
-    rules.push(...(await parent.lock(read)))
-  }
-  return rules
 }
 
 const ownerIn = (shared: Shared, { within: _, caller: __, ...owner }: SessionOwner = {}): MemoryOwner => ({
@@ -199,7 +181,9 @@ async function saveAll(lives: readonly Live[]): Promise<boolean> {
   return waiting.every(({ journal }) => journal.isDurable())
 }
 
-async function openShared(options: HoldfastOptions, doing: Pick<Shared, "emit" | "later">): Promise<Shared> {
+type Opened = Shared & { readonly stored: StoredRules }
+
+async function openShared(options: HoldfastOptions, doing: Pick<Shared, "emit" | "later">): Promise<Opened> {
   const { agent = usualAgent } = options
   const store =
     typeof options.store === "object"
@@ -234,7 +218,7 @@ async function openShared(options: HoldfastOptions, doing: Pick<Shared, "emit" |
     },
     { concurrency: options.speculations ?? defaultSpeculations },
   )
-  return shared
+  return { ...shared, stored: createStoredRules(shared) }
 }
 
 /** Without a summarizer there is no background work. */

@@ -33,7 +33,7 @@ import type { LogEvent, Trace } from "./log/event.ts"
 import { retrieve } from "./memory/retrieve.ts"
 import { isSessionSummarizer } from "./one-shot/summarizer.ts"
 import { noteRereads } from "./rereads.ts"
-import { isInForce, knownPins, operatorTexts, standingPins } from "./rules/pins.ts"
+import { isInForce, knownPins, operatorRules, operatorTexts, rulesIn, standingPins } from "./rules/pins.ts"
 import { affordsSummary, expectedTokens } from "./session-summary.ts"
 import type { Live } from "./state/live.ts"
 
@@ -218,6 +218,7 @@ function finish(preparing: PrepareState, { assembled, wire, trace, budgeted, ...
     stableTokens: Math.min(budgeted.contextTokens, predict(budgeted.calibration, stable)),
     changed: call.kind === "log" ? trace.some(({ type }) => type === "checkpoint-installed") : wire !== call.came,
     durable: live.journal.isDurable(),
+    ...rulesIn([...operatorRules(live), ...preparing.pins]),
     ...present({
       checkpoint: checkpointOf(live),
       stack: receiptOf(outcome.stack ?? call.stack),

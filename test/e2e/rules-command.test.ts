@@ -48,7 +48,7 @@ test("the rules of a session are listed, explained, added, demoted and taken bac
   const listed = await holdfastProcess("rules", "ticket-1")
   expect(listed).toMatchObject({ code: 0, out: expect.stringMatching(/2 rules of ticket-1/) })
   expect(listed.out).toMatch(/user .*recipients 0\.95 +Never e-mail anyone outside northwind\.test\./)
-  expect(listed.out).toMatch(/The operator's rules come besides: holdfast policy\.\n?$/)
+  expect(listed.out).toMatch(/None of them is the operator's: holdfast policy\.\n?$/)
   expect((await holdfast("rules", "why", "ticket-1", "unicorns")).err).toMatch(/holdfast policy lists the operator's/)
   const why = await holdfast("rules", "why", "ticket-1", "northwind", "--json")
   expect(JSON.parse(why.out)).toMatchObject({

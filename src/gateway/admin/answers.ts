@@ -57,8 +57,10 @@ export type SessionListing = ListedName &
     readonly compactionCount: number
     /** The newest compactions. */
     readonly compactions: readonly Pick<CompactionFigures, "id" | "turn" | "beforeTokens" | "afterTokens" | "undone">[]
-    /** Number of its rules that were not withdrawn, including the operator's. */
+    /** Number of rules in force for it: its own, inherited from its conversation, shared, and the operator's. */
     readonly rules: number
+    /** Of these, the operator's. */
+    readonly operatorRules: number
     readonly denied: number
     /** Estimated cost by the model table, and the source of the prices. Savings compare with the same turns without compaction. */
     readonly cost?: { readonly dollars: number; readonly savedDollars: number; readonly prices: string }
@@ -77,8 +79,8 @@ export type PeriodTotals = {
   readonly ahead: number
   /** Median duration of the compactions; missing if the log does not have it. */
   readonly medianMs?: number
-  /** Rules in the sessions that sent requests, and the rules that there was no room for. */
-  readonly rules: { readonly inForce: number; readonly leftOut: number }
+  /** Sums over the sessions that sent requests: rules in force now, of these the operator's, and rules that there was no room for. */
+  readonly rules: Readonly<Record<"inForce" | "operator" | "leftOut", number>>
   /** Tokens that compactions removed, each counted once. */
   readonly removedTokens: number
   /** Tokens that later requests did not send because of it, counted for each request. */

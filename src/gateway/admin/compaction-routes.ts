@@ -4,8 +4,11 @@ import { startOfText } from "../../language/cut-text.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import type { Message } from "../../message/message.ts"
 import { present, sumOf } from "../../message/present.ts"
+import { createPinLedger } from "../../rules/pin-ledger.ts"
 import { createHoldfast } from "../../session/holdfast.ts"
-import { entryId, seqOf } from "../../session/log/entry.ts"
+import { entryId, pinOf, seqOf } from "../../session/log/entry.ts"
+import { isInForce } from "../../session/rules/pins.ts"
+import { runPaced } from "../../store/pace.ts"
 import { createMeter } from "../../tokens/meter.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { addRoute, pathName, readNumber, readTextParameter, refuseText } from "./admin-deps.ts"
@@ -17,7 +20,6 @@ import { refusalResponse, refusals } from "./refusal.ts"
 import { savingsSince, withoutCompaction, writtenShareOf } from "./savings.ts"
 import { type Counted, type Profile, type Profiles, priceOf, type Turn } from "./session-profile.ts"
 import type { Find } from "./session-routes.ts"
-import { rulesUpTo } from "./session-summary.ts"
 
 type SessionDeps = { readonly find: Find; readonly profiles: Profiles }
 
@@ -95,9 +97,15 @@ async function earlierSummaries(profile: Profile, base: number) {
   return earlier
 }
 
-async function rulesBefore(profile: Profile, id: string) {
-  const pinned = await profile.entries(rulesUpTo(profile, Number(id.slice(1)) - 1))
-  return [...pinned.values()].flatMap(({ body }) => (body.type === "rule-pinned" ? body.text : []))
+/** The session's own rules that were in force before a compaction. */
+async function rulesBefore({ outline, entries }: Profile, id: string): Promise<readonly string[]> {
+  const until = (type: string): readonly number[] => outline.ofType(type).filter((seq) => seq < (seqOf(id) ?? 0))
+  const gone = new Set(until("rule-unpinned").map((seq) => outline.reference(seq)))
+  const pinned = [...(await entries(until("rule-pinned"))).values()]
+  const rules = pinned.flatMap(({ seq, body }) =>
+    body.type === "rule-pinned" && !gone.has(seq) ? pinOf(seq, body) : [],
+  )
+  return (await runPaced(createPinLedger().extend(rules))).filter(isInForce).map(({ text }) => text)
 }
 
 /** Limit on the text of one message on a page; the export has all of it. */

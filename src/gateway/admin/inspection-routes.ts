@@ -4,7 +4,7 @@ import type { Message } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { entryId, seqOf, thaw } from "../../session/log/entry.ts"
 import { piecesFor, searchLogs } from "../../session/log/search-logs.ts"
-import { rulesOfOperatorFor } from "../../session/rules/pins.ts"
+import { type RuleCount, rulesIn } from "../../session/rules/pins.ts"
 import type { ExplainedRule } from "../../session/rules/rule-guard.ts"
 import { createLock } from "../../store/pace.ts"
 import type { SessionRow } from "../../store/store.ts"
@@ -39,6 +39,7 @@ import type { LoggedEntry, Profile, Profiles } from "./session-profile.ts"
 import { describeRow, type Find, pageSessions } from "./session-routes.ts"
 import {
   isDeniedCall,
+  noRules,
   sessionSummary,
   timelineOf,
   timelinePoints,
@@ -59,11 +60,8 @@ type InspectionDeps = Pick<
 export async function summarize(deps: InspectionDeps, row: SessionRow): Promise<SessionListing> {
   const profile = await deps.profiles.read(row.id)
   const summary = sessionSummary(profile, deps.activity.of(row.id), windowSettings(deps))
-  return { ...describeRow(row), ...summary, rules: summary.rules + operatorRulesOf(deps, row).length }
+  return { ...describeRow(row), ...summary, ...(await deps.holdfast.storedRules.count(row)) }
 }
-
-const operatorRulesOf = ({ operator }: InspectionDeps, row: SessionRow) =>
-  rulesOfOperatorFor(operator?.standing().rules ?? [], row.id, row)
 
 const windowSettings = ({ holdfast, upstreams, windowTokens }: InspectionDeps): WindowSettings => ({
   policy: holdfast.policy,
@@ -114,14 +112,11 @@ async function showTotals(c: Context, deps: InspectionDeps): Promise<TotalsAnswe
   )
   const earliestMs = starts.at(-1) ?? fromMs
   const changed = sessions.filter(({ updatedMs }) => updatedMs >= earliestMs)
-  const rows = new Map<Profile, SessionRow>()
-  for (const row of changed) rows.set(await deps.profiles.read(row.id), row)
-  const operatorRules = (profile: Profile): number => {
-    const row = rows.get(profile)
-    return row === undefined ? 0 : operatorRulesOf(deps, row).length
-  }
+  const counts = new Map<Profile, RuleCount>()
+  for (const row of changed) counts.set(await deps.profiles.read(row.id), await deps.holdfast.storedRules.count(row))
+  const rulesOf = (profile: Profile): RuleCount => counts.get(profile) ?? noRules
   const sumsOf = (start: number, end?: number) =>
-    totalsOf([...rows.keys()], { fromMs: start, operatorRules, ...present({ toMs: end }) })
+    totalsOf([...counts.keys()], { fromMs: start, rulesOf, ...present({ toMs: end }) })
   const days = starts.toReversed().map((start) => ({ fromMs: start, ...sumsOf(start, start + dayMs) }))
   return { fromMs, ...sumsOf(fromMs), cut: changed.length >= maxSummed, days }
 }
@@ -229,12 +224,12 @@ const rulePage = { usual: 500, most: 5000 } as const
 async function showRules(c: Context, deps: InspectionDeps): Promise<object> {
   const all = readFlag(c, "all")
   const limit = readLimit(c, rulePage)
-  const { session, profile } = await openWithProfile(c, deps)
-  const rules = await session.rules({ all })
+  const { row, profile } = await openWithProfile(c, deps)
+  const rules = await deps.holdfast.storedRules.list(row, { all })
   const pins: readonly ListedRule[] = rules
     .slice(0, limit)
     .map((rule) => ({ ...rule, ...present({ held: heldOf(rule, profile) }) }))
-  return { pins, total: rules.length }
+  return { pins, total: rules.length, ...rulesIn(rules) }
 }
 
 function heldOf({ id, state, policy }: ExplainedRule, { turns, turnAt, decisions }: Profile): RuleHeld | undefined {

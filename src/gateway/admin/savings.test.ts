@@ -200,5 +200,9 @@ test("rules that a compaction had no room for are not counted as held", async ()
     ...logOf([turn(5)]).slice(1),
   ])
   await close()
-  expect(totalsOf([profile], { fromMs: 0, operatorRules: () => 3 }).rules).toEqual({ inForce: 5, leftOut: 1 })
+  expect(totalsOf([profile], { fromMs: 0, rulesOf: () => ({ rules: 5, operatorRules: 3 }) }).rules).toEqual({
+    inForce: 5,
+    operator: 3,
+    leftOut: 1,
+  })
 })

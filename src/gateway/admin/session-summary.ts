@@ -2,7 +2,7 @@ import { compactionMark } from "../../compact/plan/plan.ts"
 import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 import { families } from "../../message/message.ts"
 import { entriesOf, present, sumOf } from "../../message/present.ts"
-import { seqOf } from "../../session/log/entry.ts"
+import type { RuleCount } from "../../session/rules/pins.ts"
 import { findModel } from "../../tokens/models.ts"
 import { chooseUpstream, type Upstream } from "../settings/upstream.ts"
 import type { SessionActivity } from "./activity.ts"
@@ -11,7 +11,7 @@ import { savedPerTurn, sessionCost } from "./savings.ts"
 import type { PlannedSizes, Profile, Turn } from "./session-profile.ts"
 
 /** The part of a row in the list of sessions that comes from the log. */
-type SessionSummary = Omit<SessionListing, keyof ListedName>
+type SessionSummary = Omit<SessionListing, keyof ListedName | keyof RuleCount>
 
 const summaryPoints = 32
 /** Compactions listed in a row; `compactionCount` counts all. */
@@ -30,19 +30,11 @@ export function sessionSummary(profile: Profile, activity: SessionActivity, sett
     compactions: compactions
       .slice(-summaryCompactions)
       .map(({ id, turn, beforeTokens, afterTokens, undone }) => ({ id, turn, beforeTokens, afterTokens, undone })),
-    rules: rulesUpTo(profile).length,
     denied: decisions.filter(isDeniedCall).length,
     ...present({ model: last?.model, contextTokens: last?.contextTokens, cachedTokens: last?.cacheReadTokens }),
     ...present({ client, project, unsaved, cost: sessionCost(profile) }),
     ...windowMarks(profile, activity, settings),
   }
-}
-
-/** The entries of the rules that were pinned up to an entry, and not withdrawn by then. */
-export function rulesUpTo({ outline }: Pick<Profile, "outline">, last = Infinity): readonly number[] {
-  const until = (type: string): readonly number[] => outline.ofType(type).filter((seq) => seq <= last)
-  const gone = new Set(until("rule-unpinned").map((seq) => outline.reference(seq)))
-  return until("rule-pinned").filter((seq) => !gone.has(seq))
 }
 
 export const isDeniedCall = ({ decision, approved, enforced }: Profile["decisions"][number]): boolean =>
@@ -102,17 +94,17 @@ function plannedWindow({ sizes, scale }: PlannedSizes): number {
 /** Sums over sessions in a span of time. */
 export function totalsOf(
   profiles: readonly Profile[],
-  { fromMs, toMs = Infinity, operatorRules = () => 0 }: Span,
+  { fromMs, toMs = Infinity, rulesOf = () => noRules }: Span,
 ): PeriodTotals {
   const all = profiles
-    .map((profile) => totalsIn(profile, { fromMs, toMs, operatorRules }))
+    .map((profile) => totalsIn(profile, { fromMs, toMs, rulesOf }))
     .filter(({ figures: { turns, compactions } }) => turns + compactions > 0)
   const sums = { ...noFigures }
   for (const { figures } of all) for (const [name, value] of entriesOf(figures)) sums[name] += value
-  const { inForce, leftOut, judged, denied, approved, ...others } = sums
+  const { inForce, operator, leftOut, judged, denied, approved, ...others } = sums
   return {
     ...others,
-    rules: { inForce, leftOut },
+    rules: { inForce, operator, leftOut },
     calls: { judged, denied, approved },
     ...present({
       medianMs: medianOf(all.flatMap(({ tookMs }) => tookMs)),
@@ -124,12 +116,15 @@ export function totalsOf(
 type Span = {
   readonly fromMs: number
   readonly toMs?: number
-  /** The number of the operator's rules that apply to a session. */
-  readonly operatorRules?: (profile: Profile) => number
+  /** The rules in force for a session now. */
+  readonly rulesOf?: (profile: Profile) => RuleCount
 }
 
+export const noRules: RuleCount = { rules: 0, operatorRules: 0 }
+
 const noFigures = {
-  ...{ sessions: 0, turns: 0, tokens: 0, cachedTokens: 0, compactions: 0, ahead: 0, inForce: 0, leftOut: 0 },
+  ...{ sessions: 0, turns: 0, tokens: 0, cachedTokens: 0, compactions: 0, ahead: 0 },
+  ...{ inForce: 0, operator: 0, leftOut: 0 },
   ...{ removedTokens: 0, savedTokens: 0, judged: 0, denied: 0, approved: 0, dollars: 0, savedDollars: 0, unpriced: 0 },
 }
 
@@ -138,7 +133,7 @@ function medianOf(figures: readonly number[]): number | undefined {
 }
 
 /** The sums of one session, and the durations of its compactions. */
-function totalsIn(profile: Profile, { fromMs, toMs, operatorRules }: Required<Span>) {
+function totalsIn(profile: Profile, { fromMs, toMs, rulesOf }: Required<Span>) {
   const isIn = ({ atMs }: { readonly atMs: number }): boolean => atMs >= fromMs && atMs < toMs
   const turns = profile.turns.filter(isIn)
   const compactions = profile.compactions.filter(isIn)
@@ -147,6 +142,7 @@ function totalsIn(profile: Profile, { fromMs, toMs, operatorRules }: Required<Sp
   const priced = turns.length > 0 && turns.every(({ dollars }) => dollars !== undefined)
   const sum = (figureOf: (turn: Turn) => number): number => sumOf(turns, (turn) => figureOf(turn))
   const last = turns.at(-1)
+  const { rules: inForce, operatorRules: operator } = rulesOf(profile)
   const figures: typeof noFigures = {
     sessions: 1,
     turns: turns.length,
@@ -154,7 +150,8 @@ function totalsIn(profile: Profile, { fromMs, toMs, operatorRules }: Required<Sp
     cachedTokens: sum(({ cacheReadTokens, calls }) => cacheReadTokens * calls),
     compactions: compactions.length,
     ahead: compactions.filter(({ ahead }) => ahead === true).length,
-    inForce: rulesUpTo(profile, last && seqOf(last.entry)).length + operatorRules(profile),
+    inForce,
+    operator,
     leftOut: profile.rulesLeftOut,
     removedTokens: sumOf(compactions, ({ beforeTokens, afterTokens, undone }) =>
       undone ? 0 : beforeTokens - afterTokens,

@@ -200,6 +200,8 @@ function receiptLine(receipt: Partial<Receipt>): string {
     stable: receipt.stableTokens,
     checkpoint: receipt.checkpoint,
     durable: receipt.durable,
+    rules: receipt.rules,
+    "operator-rules": receipt.operatorRules,
     rereads: receipt.rereads,
     "summary-expected": receipt.summaries?.expectedTokens,
     "summary-input": receipt.summaries?.inputTokens,

@@ -127,6 +127,9 @@ const prepareSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 /** Buckets from a short question to the largest window. */
 const contextSizes = [1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000, 200_000, 400_000, 1_000_000, 2_000_000]
 
+/** Buckets from a session without rules to one with a long instruction file. */
+const ruleCounts = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500]
+
 const statusClasses = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"] as const
 const statusClass = (status: number): string => statusClasses[Math.trunc(status / 100)] ?? "none"
 
@@ -156,10 +159,14 @@ function countRequests({ counter, histogram }: Named): (record: ExchangeRecord) 
 function countTokens({ counter, histogram, measured }: Named): (record: ExchangeRecord) => void {
   const used = counter("holdfast_tokens_total")
   const context = histogram("holdfast_context_tokens", contextSizes)
+  const rules = histogram("holdfast_rules_in_force", ruleCounts)
   const [sums, modelNames] = [{ input: 0, cacheRead: 0 }, createLabelValues()]
   measured("holdfast_cache_read_share", () => (sums.input > 0 ? sums.cacheRead / sums.input : undefined))
   return ({ usage, receipt, model }) => {
-    if (receipt !== undefined) context.observe(receipt.contextTokens)
+    if (receipt !== undefined) {
+      context.observe(receipt.contextTokens)
+      rules.observe(receipt.rules)
+    }
     // A model name without usage is only client text: it gets no label value of its own.
     if (usage === undefined) return
     const name = model === undefined ? "none" : modelNames(model)

@@ -45,6 +45,8 @@ test("a call is named by its operation and model, and has its usage", () => {
     "holdfast.window_tokens": 200_000,
     "holdfast.stable_tokens": 25_000,
     "holdfast.durable": true,
+    "holdfast.rules": 3,
+    "holdfast.operator_rules": 1,
     "holdfast.compaction.remedy": "micro",
     "holdfast.pins.reasserted": 2,
     "holdfast.pins.found": 1,

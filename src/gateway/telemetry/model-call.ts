@@ -98,6 +98,8 @@ function ownAttributes(record: ExchangeRecord): Attributes {
       "holdfast.window_tokens": receipt?.windowTokens,
       "holdfast.stable_tokens": receipt?.stableTokens,
       "holdfast.durable": receipt?.durable,
+      "holdfast.rules": receipt?.rules,
+      "holdfast.operator_rules": receipt?.operatorRules,
     }),
   }
 }

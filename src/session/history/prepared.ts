@@ -9,7 +9,7 @@ import { type Calibration, predict, uncalibrated } from "../../tokens/calibrate.
 import type { Meter } from "../../tokens/meter.ts"
 import type { LogEvent, Trace } from "../log/event.ts"
 import { type PlanOptions, planRequest, type RequestPlan } from "../one-shot/plan-request.ts"
-import { isInForce, type SessionPin, wasWithdrawn } from "../rules/pins.ts"
+import { isInForce, type RuleCount, type SessionPin, wasWithdrawn } from "../rules/pins.ts"
 import type { StackOption } from "../stack/stack-options.ts"
 import type { Live, SummarySpending } from "../state/live.ts"
 import type { Call } from "./open-call.ts"
@@ -54,7 +54,7 @@ export type PrepareOptions = {
 export type WhenStoreIsAway = "refuse" | "pass"
 
 /** Figures about a prepared request, for the list of recent exchanges. */
-export type Receipt = {
+export type Receipt = RuleCount & {
   readonly session: string
   /** The last log message in the request. */
   readonly entry: string

@@ -104,7 +104,7 @@ export async function pins(live: Live, { all = false }: { readonly all?: boolean
 }
 
 /** The operator's rules that apply to a session: those for all, for its agent, or for one of its names. */
-export function rulesOfOperatorFor<Rule extends ScopedRule>(
+function rulesOfOperatorFor<Rule extends ScopedRule>(
   rules: readonly Rule[],
   id: string,
   owner: MemoryOwner,
@@ -117,17 +117,20 @@ export function rulesOfOperatorFor<Rule extends ScopedRule>(
 }
 
 /** The operator's rules for a session: those for all, for its agent, and for itself. Messages in the session cannot change them. */
-export const operatorRules = (live: Live): readonly SessionPin[] =>
-  rulesInForce(live).map((rule) => ({ ...operatorPin(rule), state: "in-force", conflicts: [] }))
+export const operatorRules = (session: Ruled): readonly SessionPin[] =>
+  rulesInForce(session).map((rule) => ({ ...operatorPin(rule), state: "in-force", conflicts: [] }))
 
 /** The operator's rules for a session in their original form, each text once. */
-function rulesInForce({ id, owner, options }: Live): readonly ScopedRule[] {
+function rulesInForce({ id, owner, options }: Ruled): readonly ScopedRule[] {
   const given = (options.pins ?? []).map((text, n) => ({ id: `p${n + 1}`, text }))
   const byText = new Map<string, ScopedRule>()
   for (const rule of [...given, ...rulesOfOperatorFor(options.operator?.standing().rules ?? [], id, owner)])
     if (!byText.has(rule.text)) byText.set(rule.text, rule)
   return [...byText.values()]
 }
+
+/** What decides which of the operator's rules apply. */
+type Ruled = Pick<Live, "id" | "owner" | "options">
 
 type ScopedRule = Pick<Pin, "id" | "text" | "source" | "expiresAtMs"> & Partial<Record<"agent" | "session", string>>
 
@@ -160,6 +163,15 @@ export type SessionPin = Omit<StandingPin, "state"> & {
   readonly state: StandingPin["state"] | "withdrawn" | "expired"
   /** The finder's confidence that it is a standing rule, from 0 to 1. */
   readonly confidence?: number
+}
+
+/** The number of rules in force for a session: its own, inherited, shared and the operator's; and how many of them are the operator's. */
+export type RuleCount = { readonly rules: number; readonly operatorRules: number }
+
+/** The number of rules in force among these. */
+export function rulesIn(pins: readonly SessionPin[]): RuleCount {
+  const inForce = pins.filter(isInForce)
+  return { rules: inForce.length, operatorRules: inForce.filter(({ by }) => by === "operator").length }
 }
 
 /** True if a rule was withdrawn or has expired; it may still be in messages with pinned rules. */

@@ -66,6 +66,12 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions) {
     read: (owner: MemoryOwner): Promise<readonly Pin[]> => lock(() => read(owner)),
     /** Reads the rules if they were never read; throws a Problem if that fails. */
     require: (): Promise<void> => lock(async () => (journal.isKnown() ? undefined : journal.refresh())),
+    /** Changes whenever a rule was added or withdrawn. */
+    version: (): Promise<string> =>
+      lock(async () => {
+        await refresh().catch(ignoreProblem)
+        return journal.outline().head().hash
+      }),
     isGone: (id: string): boolean => {
       const seq = seqOfShared(id)
       return seq !== undefined && gone().has(seq)
