@@ -6,7 +6,7 @@ import type { EventsAnswer, JudgedDecision, ListedEvent } from "../../src/gatewa
 import { get, sessionPath } from "./api.ts"
 import { EntryDialog } from "./entry.tsx"
 import { moment, whole } from "./format.ts"
-import { ActionMark, Icon, judgedAs, LineText } from "./parts.tsx"
+import { ActionMark, Icon, judgedAs, LineText, rulesOfCall } from "./parts.tsx"
 import { hrefTo, sayProblem } from "./state.ts"
 import { Virtual } from "./virtual.tsx"
 
@@ -16,7 +16,7 @@ const kinds = [
   ["said", "Messages"],
   ["compactions", "Compactions"],
   ["rules", "Rules"],
-  ["judged", "Calls not allowed"],
+  ["judged", "Calls stopped or observed"],
 ] as const
 
 /** Events, newest first, however many: pages are loaded as they scroll into view, and then cached. */
@@ -212,16 +212,15 @@ function ShownEvent({
   }
 }
 
-/** A call that was not simply allowed, and why. */
+/** A call that was not simply allowed, or would not have been, and why. */
 function JudgedLine({ call }: { readonly call: JudgedDecision }) {
-  const { tool, rules = call.policies } = call
   const [tone, icon, word] = judgedAs(call)
   return (
     <span class="judged-line">
       <b class={tone}>
         <Icon name={icon} /> {word}
       </b>{" "}
-      <code>{tool}</code> <span class="said dim">{rules.join(" ")}</span>
+      <code>{call.tool}</code> <span class="said dim">{rulesOfCall(call)}</span>
     </span>
   )
 }

@@ -108,12 +108,24 @@ export function ProblemBox({
   )
 }
 
-/** Returns how a call was judged that was not simply allowed. */
-export function judgedAs({ decision, approved, enforced }: JudgedDecision): readonly ["attn" | "bad", string, string] {
+/** Returns how a call was judged that was not simply allowed, or would not have been if every policy were enforced. */
+export function judgedAs(call: JudgedDecision): readonly ["attn" | "bad", string, string] {
+  const { decision, approved, observed = [] } = call
   if (approved === true) return ["attn", "waits", "Approved"]
-  if (!enforced) return ["attn", "warn", "Would be denied"]
+  if (isOnlyObserved(call)) {
+    const wouldBe = [...observed.map((one) => one.decision), ...(decision === "allow" ? [] : [decision])]
+    const isAsked = wouldBe.length > 0 && wouldBe.every((one) => one === "ask")
+    return ["attn", "warn", isAsked ? "Would be asked about" : "Would be denied"]
+  }
   return ["bad", "cross", decision === "ask" ? "Not approved" : "Denied"]
 }
+
+/** True if a call went out because what would have stopped it only observes. */
+export const isOnlyObserved = ({ decision, enforced }: JudgedDecision): boolean => decision === "allow" || !enforced
+
+/** The rules that a call was judged by, in words where there are any. */
+export const rulesOfCall = ({ policies, rules = policies, observed = [] }: JudgedDecision): string =>
+  [...new Set([...rules, ...observed.map(({ rule }) => rule)])].join(" ")
 
 /** A message in one line; each speaker has its own typeface. Texts are never read as HTML. */
 export function LineText({ line }: { readonly line: MessageLine }) {

@@ -109,6 +109,11 @@ export function SessionRules({
               {pin.held !== undefined && pin.held.denied > 0 && (
                 <span class="bad">{count(pin.held.denied, "call")} denied by it</span>
               )}
+              {pin.held !== undefined && pin.held.observed > 0 && (
+                <span class="attn" title="It only observes: guard.fromRules">
+                  {count(pin.held.observed, "call")} would be stopped by it
+                </span>
+              )}
             </p>
             {pin.by !== "operator" && whyReadOnly.value === undefined && (
               <p class="rule-actions">

@@ -5,7 +5,7 @@ import "uplot/dist/uPlot.min.css"
 import type { CompactionFigures, JudgedDecision, TurnSeries } from "../../src/gateway/admin/answers.ts"
 import { clock, count, moment, money, share, short, whole } from "./format.ts"
 import { useKeys } from "./keys.ts"
-import { Icon, judgedAs } from "./parts.tsx"
+import { Icon, isOnlyObserved, judgedAs, rulesOfCall } from "./parts.tsx"
 import { theme } from "./state.ts"
 
 /** Positions of the marks over the plot, in pixels. */
@@ -97,7 +97,10 @@ export function Timeline({ turns, onOpen }: { readonly turns: TurnSeries; readon
       plot.current = undefined
     }
   }, [turns, theme.value, asTable.value])
-  const denied = turns.decisions.filter(({ decision, approved }) => decision === "deny" || approved === false)
+  const observed = turns.decisions.filter((decision) => decision.approved !== true && isOnlyObserved(decision))
+  const denied = turns.decisions.filter(
+    (decision) => !isOnlyObserved(decision) && (decision.decision === "deny" || decision.approved === false),
+  )
   const approved = turns.decisions.filter((decision) => decision.approved === true)
   return (
     <section class="card timeline" aria-label="Context over turns">
@@ -126,6 +129,11 @@ export function Timeline({ turns, onOpen }: { readonly turns: TurnSeries; readon
         {denied.length > 0 && (
           <span class="bad">
             <Icon name="cross" /> {count(denied.length, "call")} denied
+          </span>
+        )}
+        {observed.length > 0 && (
+          <span class="attn" title="They went out, because what would have stopped them only observes">
+            <Icon name="warn" /> {count(observed.length, "call")} would be stopped
           </span>
         )}
         {approved.length > 0 && (
@@ -394,13 +402,12 @@ function Overlay({
         )}
         {marks.judged.map(({ left, decision }) => {
           const [tone, icon, word] = judgedAs(decision)
-          const { tool, rules = decision.policies } = decision
           return (
             <span
               key={decision.callId}
               class={`judged-mark ${tone}`}
               style={{ left: `${left}px` }}
-              title={`${word}: ${tool}. ${rules.join(" ")}`}
+              title={`${word}: ${decision.tool}. ${rulesOfCall(decision)}`}
             >
               <Icon name={icon} />
             </span>

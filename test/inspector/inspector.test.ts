@@ -46,6 +46,28 @@ const go = async (hash: string): Promise<void> => {
 
 const demoHash = (rest = ""): string => `#/s/${encodeURIComponent(house.demoSession)}${rest}`
 
+test("a call that a rule would have stopped, had it been enforced, is on the timeline, in the events and beside the rule", async () => {
+  const session = house.holdfast.session("one.observed", { tenant: "one", agent: "clerk" })
+  const rule = "Never e-mail anyone outside example.com."
+  await session.append([{ role: "user", content: `${rule} Write to Bo.` }], { format: "openai-chat" })
+  await session.prepare({ model: "gpt-5.4", format: "openai-chat" })
+  const call = { name: "send_email", arguments: JSON.stringify({ to: "bo@elsewhere.test", body: "Hello" }) }
+  const message = { role: "assistant", tool_calls: [{ id: "c1", type: "function", function: call }] }
+  const answer = { choices: [{ index: 0, message, finish_reason: "tool_calls" }] }
+  const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+  await session.judge({ ...answer, usage })
+  await session.record({ ...answer, usage })
+  await go("#/s/one.observed")
+  await page.locator(".judged-mark.attn").waitFor()
+  expect(await page.locator(".judged-mark").getAttribute("title")).toBe(`Would be denied: send_email. ${rule}`)
+  expect(await page.locator(".timeline .legend").innerText()).toContain("1 call would be stopped")
+  await page.getByLabel("Which events").selectOption("judged")
+  await page.locator(".judged-line", { hasText: "Would be denied" }).waitFor()
+  expect(await page.locator(".judged-line").innerText()).toContain(rule)
+  expect(await page.locator(".rule", { hasText: rule }).innerText()).toContain("1 call would be stopped by it")
+  expect(complaints).toEqual([])
+})
+
 type Told = { readonly compactions: readonly { readonly id: string }[] }
 
 async function newestCompaction(): Promise<string> {

@@ -127,6 +127,8 @@ export type JudgedDecision = {
   readonly rules?: readonly string[]
   readonly enforced: boolean
   readonly approved?: boolean
+  /** What the policies that only observe would have decided, with the rules in words that they were made from. */
+  readonly observed?: readonly { readonly policy: string; readonly rule: string; readonly decision: "deny" | "ask" }[]
   readonly entry: string
   readonly atMs: number
   readonly turn: number
@@ -159,7 +161,7 @@ export type TurnSeries = Partial<WindowMarks> & {
   readonly outputTokens: readonly number[]
   readonly dollars: readonly (number | null)[]
   readonly compactions: readonly CompactionFigures[]
-  /** Decisions other than `allow`. */
+  /** Decisions other than `allow`, and those that would have been others if every policy were enforced. */
   readonly decisions: readonly JudgedDecision[]
   readonly judged: number
 }
@@ -178,7 +180,7 @@ export type ListedEvent = { readonly id: string; readonly atMs: number; readonly
   | { readonly type: "rule-pinned"; readonly text: string; readonly channel: string; readonly by: string }
   | { readonly type: "rule-unpinned"; readonly pin: string }
   | { readonly type: "branch-opened"; readonly from: string }
-  /** Calls with a decision other than `allow`. */
+  /** Calls that were stopped or asked about, or would have been by a policy that only observes. */
   | { readonly type: "calls-judged"; readonly calls: readonly JudgedDecision[] }
 )
 
@@ -222,6 +224,8 @@ export type RuleHeld = {
   readonly requests: number
   /** Number of calls denied by the policy made from it. */
   readonly denied: number
+  /** Number of calls that this policy would have stopped or asked about, and that went out because it only observes. */
+  readonly observed: number
 }
 
 export type CompactionAction = "kept" | "shortened" | "summarized" | "dropped"

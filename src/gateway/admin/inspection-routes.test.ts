@@ -137,6 +137,31 @@ test("a rule says since which turn and in how many requests it was held, and whi
   await holdfast.close()
 })
 
+test.each([
+  ["observe", "allow"],
+  ["enforce", "deny"],
+] as const)("a call that a rule would stop is an event and a decision where rules %s", async (fromRules, decision) => {
+  const { read, store } = await openAdminHouse()
+  const holdfast = createHoldfast({ store, format: "openai-chat", guard: { guard: createGuard([]), fromRules } })
+  const session = holdfast.session("s")
+  const rule = "Never e-mail anyone outside example.com."
+  await session.append([{ role: "user", content: `${rule} Write to Bo.` }])
+  const calls = ["bo@elsewhere.test", "bo@example.com"].map((to, n) => ({
+    ...{ id: `c${n}`, type: "function" },
+    function: { name: "send_email", arguments: JSON.stringify({ to, body: "Hello" }) },
+  }))
+  await session.judge(answerOf({ role: "assistant", tool_calls: calls }))
+  const observed = [{ rule, decision: "deny" }]
+  const told = { callId: "c0", decision, ...(fromRules === "observe" ? { observed } : {}) }
+  const { events } = await read("/admin/sessions/s/events?only=judged")
+  expect(lists(events)).toMatchObject([{ type: "calls-judged", calls: [told] }])
+  expect(lists((await read("/admin/sessions/s/turns")).decisions)).toMatchObject([told])
+  const counts = fromRules === "observe" ? { denied: 0, observed: 1 } : { denied: 1, observed: 0 }
+  expect(lists((await read("/admin/sessions/s/pins")).pins)).toMatchObject([{ text: rule, held: counts }])
+  expect(lists((await read("/admin/rows?ids=s")).sessions)).toMatchObject([{ denied: counts.denied }])
+  await holdfast.close()
+})
+
 test("what if: as it was costs what the list says that it cost", async () => {
   const { read, store } = await openAdminHouse()
   await writeLongSession(store, "one.long", 40)

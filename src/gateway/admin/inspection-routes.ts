@@ -35,7 +35,7 @@ import type {
 import { addCompactionRoutes, openWithProfile } from "./compaction-routes.ts"
 import { viewNow } from "./compaction-view.ts"
 import { messageLine } from "./handoff-lines.ts"
-import type { LoggedEntry, Profile, Profiles } from "./session-profile.ts"
+import { isToldCall, type LoggedEntry, type Profile, type Profiles } from "./session-profile.ts"
 import { describeRow, type Find, pageSessions } from "./session-routes.ts"
 import {
   isDeniedCall,
@@ -127,7 +127,7 @@ async function showTurns(c: Context, deps: InspectionDeps): Promise<TurnSeries> 
   return {
     ...timelineOf(profile, points),
     compactions: profile.compactions,
-    decisions: profile.decisions.filter(({ decision }) => decision !== "allow").slice(-maxDecisions),
+    decisions: profile.decisions.filter(isToldCall).slice(-maxDecisions),
     judged: profile.decisions.length,
     ...windowMarks(profile, deps.activity.of(row.id), windowSettings(deps)),
   }
@@ -196,7 +196,7 @@ function eventOf(
       return {
         ...head,
         type: body.type,
-        calls: profile.decisions.filter(({ entry, decision }) => entry === head.id && decision !== "allow"),
+        calls: profile.decisions.filter((call) => call.entry === head.id && isToldCall(call)),
       }
     default:
       return []
@@ -238,7 +238,9 @@ function heldOf({ id, state, policy }: ExplainedRule, { turns, turnAt, decisions
   const before = turnAt(seq)
   const name = "policy" in policy ? policy.policy.name : undefined
   const denied = decisions.filter((one) => name !== undefined && isDeniedCall(one) && one.policies.includes(name))
-  return { turn: before + 1, requests: turns.length - before, denied: denied.length }
+  const observed = decisions.filter((one) => one.observed?.some(({ policy: by }) => by === name) === true)
+  const [after, stopped] = [turns.length - before, denied.length]
+  return { turn: before + 1, requests: after, denied: stopped, observed: observed.length }
 }
 
 const memoryPage = { usual: 50, most: 200 } as const

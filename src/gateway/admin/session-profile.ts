@@ -3,7 +3,7 @@ import { startOfText } from "../../language/cut-text.ts"
 import { type Message, type Tokens, tokens } from "../../message/message.ts"
 import { namesIn, present } from "../../message/present.ts"
 import { readBody } from "../../session/log/chain.ts"
-import { type Caller, type EntryBody, entryId, eventsOfTrace, thaw } from "../../session/log/entry.ts"
+import { type Caller, type CallVerdict, type EntryBody, entryId, eventsOfTrace, thaw } from "../../session/log/entry.ts"
 import { createOutline, type Outline } from "../../session/log/outline.ts"
 import { payloadsOf } from "../../store/reserved-log.ts"
 import type { OutlineEntry, Store, StoredEntry } from "../../store/store.ts"
@@ -249,7 +249,7 @@ async function extend(store: LogStore, session: string, growing: GrowingProfile)
       if (type === "message-appended") updateCheckpoint(growing, seq, parent ?? 0)
       const entry = told.get(seq)
       if (entry !== undefined) addEntry(growing, entry)
-      if (!unlistedTypes.has(type) || hasUnallowedCall(entry)) growing.events.push(seq)
+      if (!unlistedTypes.has(type) || hasToldCall(entry)) growing.events.push(seq)
     }
     if (added.length < readStep) return
   }
@@ -264,9 +264,13 @@ function updateCheckpoint(growing: GrowingProfile, seq: number, parent: number):
   growing.tip = seq
 }
 
-/** True if at least one call was not allowed; only then the entry is listed. */
-const hasUnallowedCall = (entry: LoggedEntry | undefined): boolean =>
-  entry?.body.type === "calls-judged" && entry.body.calls.some(({ decision }) => decision !== "allow")
+/** True if a call was stopped or asked about, or would have been by a policy that only observes. */
+export const isToldCall = ({ decision, policies, observed = [] }: CallVerdict): boolean =>
+  decision !== "allow" || policies.length + observed.length > 0
+
+/** True if at least one call is to be told; only then the entry is listed. */
+const hasToldCall = (entry: LoggedEntry | undefined): boolean =>
+  entry?.body.type === "calls-judged" && entry.body.calls.some(isToldCall)
 
 /** Reads the entries with figures. Of messages only the first ones are read, for the title, and most compactions without their texts. */
 async function readFigureEntries(
