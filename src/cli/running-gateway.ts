@@ -1,6 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import type { Upstream } from "../gateway/settings/upstream.ts"
 import { systemCode } from "../message/errors.ts"
+import { families } from "../message/message.ts"
+import { hashText } from "../message/sha256.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { count } from "./terminal/output.ts"
@@ -14,6 +17,15 @@ export type RunningGateway = {
   readonly tokenFile?: string
   /** It was started by `wrap`, for one client, and ends with it. */
   readonly wraps?: string
+  /** The fingerprint of its only upstream, if it has one for all requests. */
+  readonly upstream?: string
+}
+
+/** The fingerprint of the API that all requests are sent to; undefined if there are several. */
+export function upstreamPrint([only, ...others]: readonly Upstream[]): string | undefined {
+  if (only === undefined || others.length > 0 || only.models !== undefined) return undefined
+  if (families.some((family) => !only.families.includes(family))) return undefined
+  return hashText(only.baseUrl.replace(/\/+$/, ""))
 }
 
 const isNote = (name: string): boolean => /^gateway-\d+\.json$/.test(name)
@@ -68,12 +80,13 @@ export function findGateways(place: string): readonly RunningGateway[] {
 function readNote(path: string): RunningGateway | undefined {
   const note = tryParse(readFileSync(path, "utf8"))
   if (!isObject(note)) return undefined
-  const { url, pid, startedMs, version, tokenFile, wraps } = note
+  const { url, pid, startedMs, version, tokenFile, wraps, upstream } = note
   if (typeof url !== "string" || typeof pid !== "number" || typeof startedMs !== "number") return undefined
   return {
     ...{ url, pid, startedMs, version: typeof version === "string" ? version : "" },
     ...(typeof tokenFile === "string" ? { tokenFile } : {}),
     ...(typeof wraps === "string" ? { wraps } : {}),
+    ...(typeof upstream === "string" ? { upstream } : {}),
   }
 }
 

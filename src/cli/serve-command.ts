@@ -13,7 +13,7 @@ import { movingWords } from "./ask-store.ts"
 import { type Arguments, asTyped, type Command, type Options, unusable } from "./command.ts"
 import { type LogFormat, type LogLevel, logLevels } from "./config/resolved-config.ts"
 import { type ShowDemo, showDemo } from "./demo-command.ts"
-import { noteGateway } from "./running-gateway.ts"
+import { noteGateway, upstreamPrint } from "./running-gateway.ts"
 import {
   type ConsoleEntry,
   faultEntry,
@@ -275,7 +275,8 @@ async function serveOn(
     })
     onListening(gateway.port)
     const noted = { url: gateway.url, pid: process.pid, startedMs: world.dateMs(), version }
-    const forget = noteGateway(ground.place, { ...noted, ...present({ tokenFile: ground.admin.file }) })
+    const more = present({ tokenFile: ground.admin.file, upstream: upstreamPrint(config.upstreams) })
+    const forget = noteGateway(ground.place, { ...noted, ...more })
     try {
       const wantsToken = config.listen.token !== undefined
       const started: StartedGateway = {

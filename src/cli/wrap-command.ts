@@ -18,6 +18,7 @@ import {
   noteGateway,
   type RunningGateway,
   readAdmin,
+  upstreamPrint,
 } from "./running-gateway.ts"
 import { openResources } from "./serve-open.ts"
 import { configuredPlace, gatewayOptions, readSettings, type ServeSettings, settingOptions } from "./serve-settings.ts"
@@ -82,7 +83,7 @@ async function wrap(args: Arguments, world: World): Promise<number> {
       `The environment names several APIs: ${upstream.join(", ")}.`,
       "Say which one is meant with --upstream URL.",
     )
-  const connection = await connectGateway(withUpstream(args, upstream), world, program, upstream !== undefined)
+  const connection = await connectGateway(withUpstream(args, upstream), world, program, upstream)
   const sinceMs = world.dateMs()
   let launch: Launch | undefined
   try {
@@ -141,13 +142,19 @@ async function connectGateway(
   args: Arguments,
   world: World,
   program: string,
-  isElsewhere: boolean,
+  upstream: string | undefined,
 ): Promise<GatewayConnection> {
   const settings = await readSettings(args, world.env)
   const place = configuredPlace(settings.config, world.env)
-  const asks = ["port", "host", "window", "policy", "config"].some((name) => args.isOn(name))
-  const running = isElsewhere || asks ? [] : findGateways(place)
-  for (const gateway of running) {
+  const asked = ["port", "host", "window", "policy", "config"]
+    .filter((name) => args.isOn(name))
+    .map((name) => `--${name}`)
+  const wanted = upstream === undefined ? undefined : upstreamPrint(settings.config.upstreams)
+  for (const gateway of findGateways(place)) {
+    const isOther = upstream !== undefined && gateway.upstream !== wanted
+    const others = [...asked, ...(isOther ? [`--upstream ${upstream}`] : [])]
+    if (others.length > 0 && (await askAdmin(gateway, "/admin/status")) !== undefined)
+      return refuseOther(gateway, others)
     const leave = joinGateway(place, gateway)
     if ((await askAdmin(gateway, "/admin/status")) !== undefined)
       return await joinRunning(gateway, place, args, world, leave)
@@ -155,6 +162,14 @@ async function connectGateway(
   }
   return await startOwn(settings, args, world, program)
 }
+
+/** A store has one gateway at a time, and the one that runs keeps its settings. */
+const refuseOther = ({ url }: RunningGateway, others: readonly string[]): never =>
+  unusable(
+    "store-in-use",
+    `The gateway at ${url} serves this store, and ${others.join(" and ")} asks for another one.`,
+    "Leave that out to use it, stop it, or name another store for this client with --data.",
+  )
 
 /** Uses a running gateway. Other clients may use it too, so the report covers all its calls since the start. */
 async function joinRunning(
@@ -232,7 +247,8 @@ async function startOwn(
     })
     port = gateway.port
     const noted = { url: gateway.url, pid: process.pid, startedMs: now(), version, wraps: program }
-    const forget = noteGateway(resources.place, { ...noted, ...present({ tokenFile: resources.admin.file }) })
+    const more = present({ tokenFile: resources.admin.file, upstream: upstreamPrint(settings.config.upstreams) })
+    const forget = noteGateway(resources.place, { ...noted, ...more })
     return {
       url: gateway.url,
       words: `${gateway.url}, with ${placeWords(resources.place)}`,

@@ -164,6 +164,36 @@ test("a gateway that serves the same store is found and used", { timeout: 120_00
   expect(readdirSync(place).filter((name) => name.startsWith("gateway-"))).toEqual([])
 })
 
+test("a gateway that sends to the same API is used, whoever names it; one that sends elsewhere is named in the refusal", {
+  timeout: 120_000,
+}, async () => {
+  const place = join(folder, "h")
+  const serve = await startServe(folder, ["--data", place, "--upstream", model.url])
+  try {
+    for (const [options, env] of [
+      [["--upstream", `${model.url}/`], {}],
+      [[], { ANTHROPIC_BASE_URL: model.url }],
+    ] as const) {
+      const { end, said } = start(["wrap", "--data", place, ...options, process.execPath, client, "1"], env)
+      expect(await end).toBe(0)
+      expect(JSON.parse(said().stdout).url).toBe(serve.url)
+    }
+    for (const options of [
+      ["--upstream", "http://127.0.0.1:9/other"],
+      ["--window", "9000"],
+    ]) {
+      const { end, said } = start(["wrap", "--data", place, ...options, process.execPath, client, "1"])
+      expect(await end).toBe(1)
+      expect(said().stdout).toBe("")
+      expect(said().stderr).toContain(
+        `The gateway at ${serve.url} serves this store, and ${options.join(" ").replace(" 9000", "")}`,
+      )
+    }
+  } finally {
+    await serve.stop()
+  }
+})
+
 test("a provider that falls silent in the midst of an answer is a call that failed, with the reason", {
   timeout: 60_000,
 }, async () => {
