@@ -5,6 +5,8 @@ import { gzipSync } from "node:zlib"
 import { afterAll, describe, expect, test } from "vitest"
 import { holdfast } from "../../test/fixtures/cli/command-line.ts"
 import { babble } from "../../test/support/scripted-session.ts"
+import { createHoldfast } from "../session/holdfast.ts"
+import { openStore } from "../store/open-store.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-replay-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -55,6 +57,22 @@ describe("one transcript", () => {
     const [first] = (await replayJson(file)).conversations
     expect(first.replay.compactions).toEqual([])
     expect(first.replay.totals.holdfast).toEqual(first.replay.totals.none)
+  })
+
+  test("a session that was exported gives the figures of the history that it has", async () => {
+    const data = ["--data", join(folder, "exported")]
+    const store = await openStore(join(folder, "exported", "holdfast.db"))
+    const sessions = createHoldfast({ store, format: "openai-chat" })
+    await sessions.session("crates").append(talk(30))
+    await sessions.close()
+    await store.close()
+    const out = join(folder, "exported.jsonl")
+    expect((await holdfast(["sessions", "export", "crates", "--out", out, ...data])).exit).toBe(0)
+    const options = ["--window", "6000", "--model", "claude-sonnet-4-5"]
+    const [own] = (await replayJson(out, ...options)).conversations
+    const [first] = (await replayJson(file, ...options)).conversations
+    expect(own).toMatchObject({ id: "crates", kind: "exported session" })
+    expect(own.replay.totals).toEqual(first.replay.totals)
   })
 
   test("the same file gives the same figures", async () => {

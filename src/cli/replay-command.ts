@@ -1,9 +1,10 @@
 import { present, sumOf } from "../message/present.ts"
 import { findModel } from "../tokens/models.ts"
-import type { Conversation, FileKind } from "../transcript/conversation.ts"
+import type { Conversation } from "../transcript/conversation.ts"
 import { type Arguments, type Command, type CommandAnswer, failureIn, misuse, readCount, unusable } from "./command.ts"
 import { strategyNames } from "./config/resolved-config.ts"
 import { save } from "./deliver.ts"
+import type { ConversationFile } from "./read-export.ts"
 import { replayPage } from "./replay/page.ts"
 import { type Arm, arms, callsOf, type Replay, replayConversation, usualModels } from "./replay/replay-conversation.ts"
 import {
@@ -160,7 +161,7 @@ async function replayFiles(
 /** Limit on the characters of a conversation's title. */
 const titleLength = 100
 
-function about(file: string, kind: FileKind, index: number, conversation: Conversation) {
+function about(file: string, kind: ConversationFile["kind"], index: number, conversation: Conversation) {
   const { id, title, messages, compactions, notes } = conversation
   const notTyped = new Set(notes.map(({ message }) => message))
   const first = messages.find(

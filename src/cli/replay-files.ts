@@ -4,10 +4,10 @@ import { homedir } from "node:os"
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { codeOrThrow, describe, HoldfastError, systemCode } from "../message/errors.ts"
-import type { TranscriptFile } from "../transcript/conversation.ts"
 import { importTranscript } from "../transcript/import.ts"
 import { tryParse } from "../wire/json.ts"
 import { unusable } from "./command.ts"
+import { type ConversationFile, readExport } from "./read-export.ts"
 import { maxInputBytes, readInput, unreadable } from "./read-input.ts"
 import type { World } from "./world.ts"
 
@@ -85,10 +85,11 @@ async function entriesOf(folder: string): Promise<readonly Dirent[]> {
 }
 
 /** Reads a transcript, compressed with gzip or not; fails with the reason if it is none. */
-export async function readTranscript(path: string, world: World): Promise<TranscriptFile> {
-  const text = path.endsWith(".gz") ? await unpacked(path) : await readInput(path, world, "a transcript as JSON")
+export async function readTranscript(path: string, world: World): Promise<ConversationFile> {
+  const read = path.endsWith(".gz") ? await unpacked(path) : await readInput(path, world, "a transcript as JSON")
+  const text = typeof read === "string" ? read : read.text
   try {
-    return importTranscript(typeof text === "string" ? text : text.text)
+    return (await readExport(text)) ?? importTranscript(text)
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error
     if (error.problem.code === "format-unknown") return unusable("format-unknown", ...notTranscript(path, text))
@@ -98,8 +99,7 @@ export async function readTranscript(path: string, world: World): Promise<Transc
 }
 
 /** The failure text for a file that is not a transcript: it is not JSON or is cut off, or is other JSON. */
-function notTranscript(path: string, read: string | { readonly text: string }): readonly [string, string] {
-  const text = typeof read === "string" ? read : read.text
+function notTranscript(path: string, text: string): readonly [string, string] {
   const [first = ""] = text.trimStart().split("\n", 1)
   const isJson = tryParse(text) !== undefined || tryParse(first) !== undefined
   return isJson
@@ -108,7 +108,7 @@ function notTranscript(path: string, read: string | { readonly text: string }): 
 }
 
 const transcriptKinds =
-  "Give a session file of Claude Code, Codex or pi, a request body, a list of messages, or JSON lines of them."
+  "Give a session file of Claude Code, Codex or pi, an exported session, a request body, a list of messages, or JSON lines of them."
 
 async function unpacked(path: string): Promise<string> {
   try {

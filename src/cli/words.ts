@@ -4,6 +4,7 @@ import type { ShortenReason } from "../compact/stages/edit.ts"
 import type { Format, Message } from "../message/message.ts"
 import { ownWords } from "../rules/own-words.ts"
 import type { Report } from "../session/one-shot/report.ts"
+import type { ConversationFile } from "./read-export.ts"
 import type { OpenedRequest } from "./read-input.ts"
 import { count, number } from "./terminal/output.ts"
 import words from "./terminal/words.json" with { type: "json" }
@@ -11,7 +12,7 @@ import words from "./terminal/words.json" with { type: "json" }
 /** The wire formats by the names that their providers use. */
 export const formatWords: Readonly<Record<Format, string>> = words.formats
 
-export const kindWords: Readonly<Record<OpenedRequest["kind"], string>> = words.inputs
+export const kindWords: Readonly<Record<OpenedRequest["kind"] | ConversationFile["kind"], string>> = words.inputs
 
 export const shortenWords: Readonly<Record<ShortenReason, string>> = words.shortened
 
