@@ -31,12 +31,17 @@ export const pinCommand: Command = {
     const expiresAtMs = readExpiry(args.valueOf("expires"), world.dateMs())
     const scope = present({ agent: args.valueOf("agent"), session: args.valueOf("session"), expiresAtMs })
     const until = expiresAtMs === undefined ? "" : `, until ${moment(expiresAtMs)} (UTC)`
-    return signAndSubmit(args, world, { type: "pin", text, ...scope }, ({ rule = "" }, { place, enforced }) => [
-      `Pinned as ${rule}${until}.`,
-      `It is in ${placeWords(place)}; gateways on another store do not have it.`,
-      ...enforcedLines(place, enforced, { rules: [rule], policies: [] }),
-      `It is taken back with: holdfast unpin ${rule} --key FILE`,
-    ])
+    return signAndSubmit(
+      args,
+      world,
+      [{ type: "pin", text, ...scope }],
+      ([{ rule = "" } = {}], { place, enforced }) => [
+        `Pinned as ${rule}${until}.`,
+        `It is in ${placeWords(place)}; gateways on another store do not have it.`,
+        ...enforcedLines(place, enforced, { rules: [rule], policies: [] }),
+        `It is taken back with: holdfast unpin ${rule} --key FILE`,
+      ],
+    )
   },
 }
 
@@ -45,6 +50,6 @@ export const unpinCommand: Command = {
   maxPositionals: 1,
   run: async (args, world) => {
     const rule = needed(args.positionals[0], "which rule", "Write its ID; holdfast policy lists them.")
-    return signAndSubmit(args, world, { type: "unpin", rule }, () => [`Taken back: ${sentenceOf(rule)}.`])
+    return signAndSubmit(args, world, [{ type: "unpin", rule }], () => [`Taken back: ${sentenceOf(rule)}.`])
   },
 }

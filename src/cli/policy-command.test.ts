@@ -194,6 +194,36 @@ describe("pin, unpin and policy", () => {
     expect(await run(["policy", "add", "bad", inside("bad.json"), "--key", key])).toMatchObject({ exit: 1 })
   })
 
+  test("a list of policies, as it is suggested, is added one by one, or not at all", async () => {
+    const { inside, ask, run, key } = await openTrusting()
+    const list = [
+      { template: "spend-limit", amount: 100, from: "user in s e2", confidence: 0.95 },
+      { template: "spend-limit", amount: 200, rule: "Two hundred at most.", mode: "observe" },
+    ]
+    writeFileSync(inside("list.json"), JSON.stringify(list))
+    expect(await ask("policy", "add", "meant", inside("list.json"), "--key", key)).toContain("meant-1, meant-2")
+    // One use of a template may be several policies.
+    const named = async (): Promise<readonly string[]> => {
+      const { policies } = JSON.parse(await ask("policy", "--json"))
+      return [...new Set<string>(policies.map(({ id }: { id: string }) => id.replace(/\.\d+$/, "")))]
+    }
+    expect(await named()).toEqual(["meant-1", "meant-2"])
+    await ask("policy", "remove", "meant-2", "--key", key)
+    for (const wrong of [{ template: "be-nice" }, { template: "spend-limit", amount: "much" }, "forbid(", 7]) {
+      writeFileSync(inside("wrong.json"), JSON.stringify([...list, wrong]))
+      expect(await run(["policy", "add", "wrong", inside("wrong.json"), "--key", key])).toMatchObject({ exit: 1 })
+    }
+    writeFileSync(inside("none.json"), "[]")
+    expect(await run(["policy", "add", "none", inside("none.json"), "--key", key])).toMatchObject({ exit: 1 })
+    expect(await named()).toEqual(["meant-1"])
+    const { stdout: signed } = await run(["policy", "add", "far", inside("list.json"), "--key", key, "--print"])
+    expect(signed.trim().split("\n")).toHaveLength(2)
+    expect((await run(["policy", "submit", "-"], { stdin: signed })).stdout).toMatch(
+      /^Done, as c\d+\.\nDone, as c\d+\.\n/,
+    )
+    expect(await named()).toEqual(["meant-1", "far-1", "far-2"])
+  })
+
   test("a command is signed far from the store, carried over, and counts once", async () => {
     const { inside, ask, run, key } = await openTrusting()
     await ask("pin", "First.", "--key", key)

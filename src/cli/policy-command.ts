@@ -1,7 +1,7 @@
 import { resolve } from "node:path"
-import { isTemplateUse, type OperatorCommand } from "../guard/operator/command.ts"
+import { inputOf, isTemplateUse, type OperatorCommand } from "../guard/operator/command.ts"
 import { type AuditLine, inspectOperator } from "../guard/operator/inspect-operator.ts"
-import type { OperatorRule, Standing } from "../guard/operator/rule-file.ts"
+import { type OperatorRule, type Standing, tryPolicies } from "../guard/operator/rule-file.ts"
 import { describe, HoldfastError, refuseOption } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { operatorLog } from "../store/reserved-log.ts"
@@ -9,7 +9,7 @@ import { tryParse } from "../wire/json.ts"
 import { askOperator, operatorOptions, placeWords, policyDirectory } from "./ask-store.ts"
 import { type Command, type CommandGroup, needed, readCount, unusable } from "./command.ts"
 import { policySuggest, policyTry } from "./policy-try.ts"
-import { readInput } from "./read-input.ts"
+import { type Input, readInput } from "./read-input.ts"
 import { askEnforced, type Enforced, enforcedCounts, enforcedLines } from "./running-gateway.ts"
 import { type Submission, signAndSubmit, signingOptions, submitTo } from "./sign-and-submit.ts"
 import { clip, count, moment, type Paper, right, sentenceOf, table } from "./terminal/output.ts"
@@ -19,7 +19,7 @@ const policyRemove: Command = {
   maxPositionals: 1,
   run: async (args, world) => {
     const name = needed(args.positionals[0], "which policy", "Write its name; holdfast policy lists them.")
-    return signAndSubmit(args, world, { type: "remove-policy", name }, () => [`Taken away: ${sentenceOf(name)}.`])
+    return signAndSubmit(args, world, [{ type: "remove-policy", name }], () => [`Taken away: ${sentenceOf(name)}.`])
   },
 }
 
@@ -29,8 +29,9 @@ const policySubmit: Command = {
   run: async (args, world) => {
     const input = await readInput(args.positionals[0], world, "a command that --print printed")
     const submission: Submission = {
-      make: () => input.text,
-      words: ({ line, rule }) => [rule === undefined ? `Done, as c${line.number}.` : `Pinned as ${rule}.`],
+      make: () => input.text.split(/\r?\n/).filter((line) => line.trim() !== ""),
+      words: (accepted) =>
+        accepted.map(({ line, rule }) => (rule === undefined ? `Done, as c${line.number}.` : `Pinned as ${rule}.`)),
     }
     return askOperator(args, world, (asked) => submitTo(asked, world, submission), { make: true })
   },
@@ -43,26 +44,37 @@ const policyAdd: Command = {
     const write = "Write: holdfast policy add NAME FILE"
     const name = needed(args.positionals[0], "how to call the policy", write)
     const path = needed(args.positionals[1], "which file has the policy", `${write} (- for stdin)`)
-    const input = await readInput(path, world, "policies in Cedar, or one use of a template as JSON")
-    const value = /^\s*[{[]/.test(input.text) ? tryParse(input.text) : input.text
-    if (typeof value !== "string" && !isTemplateUse(value)) {
-      const sentence = `${input.name} is neither Cedar nor one use of a known template.`
-      return unusable(
-        "policy-invalid",
-        sentence,
-        'Give {"template":"…", …} or policies in Cedar; a list of templates is a file of the policy directory.',
-      )
-    }
-    return signAndSubmit(
-      args,
-      world,
-      { type: "add-policy", name, policy: value },
-      (_accepted, { place, enforced, expected }) => [
-        `Added: the policy ${sentenceOf(name)}, in ${placeWords(place)}.`,
-        ...enforcedLines(place, enforced, expected),
-      ],
-    )
+    const input = await readInput(path, world, "policies in Cedar, or uses of templates as JSON")
+    const commands = policyCommands(name, input)
+    const names = commands.map((command) => sentenceOf(command.name)).join(", ")
+    return signAndSubmit(args, world, commands, (_accepted, { place, enforced, expected }) => [
+      `Added: the ${commands.length === 1 ? "policy" : "policies"} ${names}, in ${placeWords(place)}.`,
+      ...enforcedLines(place, enforced, expected),
+    ])
   },
+}
+
+type AddPolicy = Extract<OperatorCommand, { type: "add-policy" }>
+
+/** A command for each policy of a file: under this name, or of a list `NAME-1`, `NAME-2`. All are tried before the first is signed. */
+function policyCommands(name: string, { name: file, text }: Input): readonly AddPolicy[] {
+  if (!/^\s*[{[]/.test(text)) return [{ type: "add-policy", name, policy: text }]
+  const value = tryParse(text)
+  const uses: readonly unknown[] = Array.isArray(value) ? value : [value]
+  if (uses.length === 0) return unusable("policy-invalid", `${file} has no policy.`, "Nothing was added.")
+  const commands = uses.map((policy, n): AddPolicy => {
+    if (isTemplateUse(policy))
+      return { type: "add-policy", name: Array.isArray(value) ? `${name}-${n + 1}` : name, policy }
+    const what = uses.length === 1 ? file : `Number ${n + 1} in ${file}`
+    const sentence = `${what} is neither Cedar nor a use of a known template.`
+    return unusable("policy-invalid", sentence, 'Give {"template":"…", …}, a list of them, or policies in Cedar.')
+  })
+  if (commands.length > 1)
+    tryPolicies(
+      file,
+      commands.map((command) => inputOf(command.name, command.policy)),
+    )
+  return commands
 }
 
 const policyShow: Command = {

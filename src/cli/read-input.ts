@@ -19,7 +19,7 @@ import type { World } from "./world.ts"
 /** Limit on input: a body has at most 100 million characters, and several copies of its text are in memory. */
 export const maxInputBytes = 128_000_000
 
-type Input = { readonly name: string; readonly text: string }
+export type Input = { readonly name: string; readonly text: string }
 
 /** Reads the file, or standard input; fails with the reason if there is no usable text, and with what is `wanted` instead. */
 export async function readInput(

@@ -25,10 +25,11 @@ const lifetimeMs = 24 * 3_600_000
 /** Commands are backdated by this, so that a gateway whose clock is a little slow accepts them. */
 const aheadMs = 30_000
 
+/** Signs commands, each for itself, and submits them in their order, or prints them line by line. */
 export async function signAndSubmit(
   args: Arguments,
   world: World,
-  command: OperatorCommand,
+  commands: readonly OperatorCommand[],
   words: Submission["words"],
 ): Promise<CommandAnswer> {
   const key = await readKeyFile(args, world.env)
@@ -37,13 +38,24 @@ export async function signAndSubmit(
     return misuse("--audience goes with --print.", "Leave it out: the store knows for whom it is.")
   const ask = (asked: AskedOperator): Promise<CommandAnswer> =>
     print
-      ? printSigned(asked, key, command, args, world)
+      ? printSigned(asked, key, commands, args, world)
       : submitTo(asked, world, {
           key,
           words,
-          make: (audience, last) => sign(key, command, audience, last, world.dateMs()),
+          make: (audience, last) => signEach(key, commands, audience, last, world.dateMs()),
         })
   return askOperator(args, world, ask, { make: !print })
+}
+
+const signEach = (
+  key: KeyFile,
+  commands: readonly OperatorCommand[],
+  audience: string,
+  last: number,
+  nowMs: number,
+): readonly string[] => {
+  const first = Math.max(last, Math.trunc(nowMs) - 1)
+  return commands.map((command, n) => sign(key, command, audience, first + n, nowMs))
 }
 
 function sign({ pem }: KeyFile, command: OperatorCommand, audience: string, last: number, nowMs: number): string {
@@ -62,7 +74,7 @@ function sign({ pem }: KeyFile, command: OperatorCommand, audience: string, last
 async function printSigned(
   { store, directory }: AskedOperator,
   key: KeyFile,
-  command: OperatorCommand,
+  commands: readonly OperatorCommand[],
   args: Arguments,
   world: World,
 ): Promise<CommandAnswer> {
@@ -74,16 +86,17 @@ async function printSigned(
       "It is not known for whom to sign.",
       "Add --audience NAME; holdfast policy says it where the store is.",
     )
-  const text = sign(key, command, audience, found?.log.sequences.get(key.fingerprint) ?? 0, world.dateMs())
-  return { json: { signed: text, audience, key: key.fingerprint }, text: () => [text] }
+  const last = found?.log.sequences.get(key.fingerprint) ?? 0
+  const texts = signEach(key, commands, audience, last, world.dateMs())
+  return { json: { signed: texts.join("\n"), audience, key: key.fingerprint }, text: () => texts }
 }
 
-/** A command to submit. It is signed once its audience and the last sequence number of its key are known. */
+/** Commands to submit. They are signed once their audience and the last sequence number of their key are known. */
 export type Submission = {
   readonly key?: KeyFile
-  readonly make: (audience: string, last: number) => string
+  readonly make: (audience: string, last: number) => readonly string[]
   /** Lines for people: what was done, where, and what the gateways on that store enforce now. */
-  readonly words: (accepted: Accepted, where: SubmittedTo) => readonly string[]
+  readonly words: (accepted: readonly Accepted[], where: SubmittedTo) => readonly string[]
 }
 
 type SubmittedTo = { readonly place: string; readonly enforced: readonly Enforced[]; readonly expected: EnforcedIds }
@@ -99,13 +112,17 @@ export async function submitTo(
     const last = (await operator.audit()).findLast(
       (line) => line.type === "command-accepted" && line.key === key?.fingerprint,
     )
-    const accepted = await operator.submit(
-      make(operator.audience, last?.type === "command-accepted" ? last.sequence : 0),
-    )
+    const accepted: Accepted[] = []
+    for (const signed of make(operator.audience, last?.type === "command-accepted" ? last.sequence : 0))
+      accepted.push(await operator.submit(signed))
     const enforced = await askEnforced(place)
     const { rules, guard } = operator.standing()
     const expected = { rules: rules.map(({ id }) => id), policies: (guard?.policies ?? []).map(({ id }) => id) }
-    return { json: accepted, text: () => words(accepted, { place, enforced, expected }).map(sentenceOf) }
+    const [only, ...others] = accepted
+    return {
+      json: only === undefined || others.length > 0 ? { accepted } : only,
+      text: () => words(accepted, { place, enforced, expected }).map(sentenceOf),
+    }
   } catch (error) {
     const problem = error instanceof HoldfastError ? error.problem : undefined
     if (problem?.code !== "command-refused" || problem.reason !== "key-unknown" || key === undefined) throw error
