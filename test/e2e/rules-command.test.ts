@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
@@ -151,4 +151,19 @@ test("policy suggest writes a file that a policy directory takes, and says what 
     code: 1,
     err: expect.stringMatching(/already/),
   })
+})
+
+test("the operator's rules are listed beside a session's, and where they cannot be read it is said", async () => {
+  mkdirSync(join(folder, "policy"))
+  writeFileSync(join(folder, "policy", "house.md"), "- Never sell a boat.\n")
+  const listed = await holdfast("rules", "ticket-1")
+  expect(listed.out).toMatch(/3 rules of ticket-1:[\s\S]*operator +house\.md[\s\S]*Of these, 1 is the operator's/)
+  expect((await holdfast("rules", "why", "ticket-1", "sell a boat")).out).toContain(
+    "the operator laid it down (house.md)",
+  )
+  expect((await holdfast("status")).out).toContain("3 rules (1 of the operator) in the sessions of today")
+  writeFileSync(join(folder, "policy", "bad.json"), '{"template":"be-nice"}')
+  const { code, out } = await holdfast("rules", "ticket-1")
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/2 rules of ticket-1[\s\S]*bad\.json/) })
+  expect(out).not.toContain("None of them is the operator's")
 })
