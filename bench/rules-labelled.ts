@@ -10,7 +10,13 @@ import type { Span } from "../src/message/message.ts"
  */
 
 /** The labelled sets that no training learns from. */
-export const heldOutSets: readonly string[] = ["forty-third-", "forty-fourth-", "forty-fifth-", "forty-sixth-"]
+export const heldOutSets: readonly string[] = [
+  "forty-third-",
+  "forty-fourth-",
+  "forty-fifth-",
+  "forty-sixth-",
+  "forty-seventh-",
+]
 
 export type Labels = { readonly id: string; readonly text: string; readonly rules: readonly string[] }
 type Pasted = Labels & { readonly attack: string }

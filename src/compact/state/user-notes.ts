@@ -232,8 +232,14 @@ function givesOnly({ said }: ReadStatement): boolean {
   const rest = said.text.replace(givenLead, "").trim()
   return /[\d@]/.test(rest) && rest.split(/\s+/).length <= 2
 }
-const givenLead =
-  /^\W*(?:(?:sorry|ok(?:ay)?|sure|yes|yeah|here(?: (?:it|you) (?:is|go))?|oh|ah|entschuldigung|ja|sí|si|oui|sim)[,.! ]{1,3}){0,3}(?:(?:my|the|our|mein\p{L}*|die|der|mi|el|la|mon|ma|le|minha?|o|a) (?:\p{L}+ ){1,4}(?:is|ist|lautet|es|est|é|è)[: ]{1,2})?(?:it(?:['’]s| is)|das ist|es|c['’]est|é)?[: ]{0,2}/iu
+const givenLead = new RegExp(
+  [
+    "^\\W*(?:(?:sorry|ok(?:ay)?|sure|yes|yeah|here(?: (?:it|you) (?:is|go))?|oh|ah|entschuldigung|ja|sí|si|oui|sim)[,.! ]{1,3}){0,3}",
+    "(?:(?:my|the|our|mein\\p{L}*|die|der|mi|el|la|mon|ma|le|minha?|o|a) (?:\\p{L}+ ){1,4}(?:is|ist|lautet|es|est|é|è)[: ]{1,2})?",
+    "(?:it(?:['’]s| is)|das ist|es|c['’]est|é)?[: ]{0,2}",
+  ].join(""),
+  "iu",
+)
 
 /** True if the user said not to do it within the next few messages: "Cancel it please." and later "don't cancel". */
 function isRefused({ said }: ReadStatement, verbs: readonly string[]): boolean {
