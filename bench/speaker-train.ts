@@ -108,6 +108,7 @@ function messagesOf(some: readonly string[]): readonly Message[] {
     ...ownBeside(sets),
     ...ownAmid(sets),
     ...ownBetween(sets),
+    ...behindRequests(sets),
     ...own.map(({ text, rules }) => ({ text, own: rules, pasted: [], weight: leadWeight })),
     ...marked,
   ]
@@ -185,6 +186,73 @@ function ownBetween(messages: readonly Message[]): readonly Message[] {
     const whole = `${before} ${text}${gaps[turn % gaps.length] ?? " "}${behind}`
     return [{ text: whole, own: spans, pasted: [], weight: lineWeight }]
   })
+}
+
+/**
+ * Puts rules of the user's own, and sentences of pasted texts, into a paragraph behind the same requests and questions: what asks for
+ * something need not be about what stands behind it.
+ */
+export function behindRequests(messages: readonly Message[]): readonly Message[] {
+  const { asked, stated } = linesIn(messages, 160)
+  const requests = [...asked, ...questionsIn(messages)].map(({ text }) => text)
+  const documents = messages.flatMap(lineOfPaste)
+  const behind = (said: readonly Message[], every: number, leads: readonly string[]): readonly Message[] =>
+    said.flatMap(({ text, own, pasted }, n): readonly Message[] => {
+      if (n % every !== 0) return []
+      const turn = n / every
+      const request = requests[(n * 41 + 5) % requests.length] ?? ""
+      const next = turn % 4 === 3 ? `\n\n${requests[(n * 23 + 3) % requests.length]}` : ""
+      const before = `${request}\n\n${leads[turn % leads.length] ?? ""}`
+      const move = ({ start, end }: Span): Span => ({ start: before.length + start, end: before.length + end })
+      return [{ text: before + text + next, own: own.map(move), pasted: pasted.map(move), weight: behindWeight }]
+    })
+  return [
+    ...behind(stated, behindEvery, ownLeads),
+    ...behind(stated.flatMap(ruleOnly), behindEvery, ownLeads),
+    ...behind(ownRules().map(messageOfRule), 1, ownLeads),
+    ...behind(documents, 2, [""]),
+    ...stated
+      .flatMap(ruleOnly)
+      .flatMap((rule, n) =>
+        n % behindEvery === 0
+          ? [{ ...rule, text: `${rule.text} ${requests[(n * 19 + 2) % requests.length]}`, weight: behindWeight }]
+          : [],
+      ),
+  ]
+}
+const behindEvery = 4
+const behindWeight = 0.7
+const ownLeads: readonly string[] = ["", "", "", "also: ", "", "and ", "", "btw "]
+
+/** Returns the short questions that messages with pastes start with. */
+const questionsIn = (messages: readonly Message[]): readonly { readonly text: string }[] =>
+  messages.flatMap(({ text, pasted }) => {
+    const [line = ""] = text.split("\n", 1)
+    const isFirst = pasted.length > 0 && pasted.every(({ start }) => start > line.length)
+    return isFirst && line.length <= maxSentence && /[?？]\s*$/.test(line) ? [{ text: line }] : []
+  })
+
+/** Returns the first rule of a message as a message of its own, written as a sentence. */
+function ruleOnly({ text, own }: Message): readonly Message[] {
+  const [rule] = own
+  if (rule === undefined) return []
+  return [messageOfRule(text.slice(rule.start, rule.end))]
+}
+
+const messageOfRule = (rule: string): Message => {
+  const text = sentenceOf(rule)
+  return { text, own: [{ start: 0, end: text.length }], pasted: [], weight: lineWeight }
+}
+
+/** Returns the line of a message on which the first of its pasted sentences stands. */
+function lineOfPaste({ text, pasted, weight }: Message): readonly Message[] {
+  const [part] = pasted
+  if (part === undefined || part.end - part.start > 2 * maxSentence) return []
+  const start = text.lastIndexOf("\n", part.start - 1) + 1
+  const lineBreak = text.indexOf("\n", part.end)
+  const line = text.slice(start, lineBreak < 0 ? text.length : lineBreak)
+  if (line.length > 2 * maxSentence) return []
+  return [{ text: line, own: [], pasted: [{ start: part.start - start, end: part.end - start }], weight }]
 }
 const betweenEvery = 5
 const amidEvery = 6

@@ -30,14 +30,28 @@ export const handlesText = (sentence: string): boolean => handling.test(sentence
 
 /**
  * Returns the spans of a last paragraph that are the user's own: first the questions and requests that it starts with, then what the speaker
- * model is sure of. A pasted text may end with a question too, so that the rest of the paragraph is its own.
+ * model is sure of. A pasted text may end with a question too, so that the rest of the paragraph is its own. `asked` is the length of the
+ * first question, or 1 for a request, and `ofLine` the score below which a last line of its own is the user's.
  */
-export function ownAtEnd(text: string, paragraph: Span): readonly Span[] {
-  const sentences = sentencesIn(text, paragraph)
-  const asked = sentences.findIndex(({ start, end }) => !asksOnly(text.slice(start, end)))
-  const rest = asked < 0 ? [] : sentences.slice(asked)
-  return [{ start: paragraph.start, end: rest[0]?.start ?? paragraph.end }, ...surelyOwnIn(text, rest)]
+export function ownAtEnd(text: string, paragraph: Span, asked: number, ofLine?: number): readonly Span[] {
+  const sure = asked === 1 ? behindRequest : surelyOwn
+  const behind = sentencesIn(text, paragraph).filter(({ end }) => end > paragraph.start + asked)
+  const first = behind.findIndex(({ start, end }) => !asksOnly(text.slice(start, end)))
+  const rest = first < 0 ? [] : behind.slice(first)
+  const lastLine = text.lastIndexOf("\n", paragraph.end - 1) + 1
+  const isOnLine = ({ start }: Span): boolean => lastLine > paragraph.start && start >= lastLine
+  return [
+    { start: paragraph.start, end: rest[0]?.start ?? paragraph.end },
+    ...surelyOwnIn(
+      text,
+      rest.filter((sentence) => !isOnLine(sentence)),
+      sure,
+    ),
+    ...surelyOwnIn(text, rest.filter(isOnLine), ofLine ?? sure),
+  ]
 }
+/** A paste asks for something more often than it asks about itself. */
+const behindRequest = -1.8
 const asksOnly = (sentence: string): boolean =>
   /[?？]\s*$/.test(sentence) || (handlesText(lowered(sentence)) && !binds.test(lowered(sentence)))
 

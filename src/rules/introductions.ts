@@ -304,14 +304,23 @@ export function announcesPaste(paragraph: string, ahead: number): boolean {
   })
 }
 
-/** True if a sentence points at the text behind it, so that it is about no other. */
-export const pointsAtNext = (sentence: string): boolean =>
-  /[:：]\s*$/.test(sentence) ||
-  endsWithThis.test(sentence) ||
-  handsOverAtEnd.test(sentence) ||
-  acquired.test(sentence) ||
-  asksForText(sentence) ||
-  handsText(parse(sentence))
+/** True if a paragraph points at the text behind it, so that it is about no other. */
+export const pointsAtNext = (paragraph: string): boolean =>
+  /[:：]\s*$/.test(paragraph) ||
+  endsWithThis.test(paragraph) ||
+  handsOverAtEnd.test(paragraph) ||
+  paragraph
+    .split(sentenceEnd)
+    .some((sentence) => acquired.test(sentence) || asksForText(sentence) || handsText(parse(sentence)))
+
+/** Same, also for one that is incomplete without the text behind it: "Can you summarise this?", "Read the letter." */
+export const needsNext = (paragraph: string): boolean =>
+  pointsAtNext(paragraph) ||
+  pointsAhead.test(paragraph) ||
+  paragraph
+    .split(sentenceEnd)
+    .map(parse)
+    .some((parsed) => isText(parsed, parsed.words.length - 1) && asksFor(parsed))
 
 /** Matches words that point back at a text: the paragraph is about those before it. */
 const pointsBack = anyPattern(

@@ -5,10 +5,18 @@ import type { Span } from "../message/message.ts"
 import { createRecent } from "../message/recall.ts"
 import { asidesIn, isAside, isOfHarness, subtractSpans } from "./asides.ts"
 import { handlesText, ownAtEnd, requestCut, surelyOwnIn } from "./beside-pastes.ts"
-import { announcesPaste, asksAboutEarlier, colonCut, isRequest, pointsAtNext, speaksForSelf } from "./introductions.ts"
+import {
+  announcesPaste,
+  asksAboutEarlier,
+  colonCut,
+  isRequest,
+  needsNext,
+  pointsAtNext,
+  speaksForSelf,
+} from "./introductions.ts"
 import { documentLine, isQuoted, isTitled, letterAbove, letterIn, letterToSomebody, pasteShape } from "./paste-signs.ts"
 import { requestEnd } from "./rewording.ts"
-import { speakerScore, surelyOwn } from "./who-speaks.ts"
+import { speakerScore, surelyAnothers, surelyOwn, surelyPasted } from "./who-speaks.ts"
 
 /** Lines between blank lines, or a delimited block with its delimiters. */
 type Paragraph = { readonly lines: readonly Line[]; readonly isBlock: boolean }
@@ -114,9 +122,9 @@ function pastesIn(text: string, modelled: Span[]): readonly Span[] {
   const discussed = discussedParagraphs(paragraphs)
   const pasted: Span[] = [...asides, ...betweenElements(text, asides, modelled)]
   // Whether the words before announced a text, or were a chat: after a chat only the last paragraph may be the user's again.
-  let [isAnnounced, isTalk, pointsBelow] = [false, false, false]
-  const restAt = (start: number, behind: readonly Span[] = []): readonly Span[] => {
-    const back = asksAtEnd(paragraphs) ? ownAtEnd(text, spanOf(paragraphs.at(-1)?.lines ?? [])) : []
+  let [isAnnounced, isTalk, pointsBelow, isAsked] = [false, false, false, false]
+  const restAt = (start: number, behind: readonly Span[] = [], ofLine?: number): readonly Span[] => {
+    const back = ownBehind(text, paragraphs, start, ofLine)
     modelled.push(...behind, ...back.slice(1))
     return [...pasted, ...restFrom(text, lines, start, [...behind, ...back])]
   }
@@ -128,7 +136,7 @@ function pastesIn(text: string, modelled: Span[]): readonly Span[] {
   const toSomebody = letter === undefined ? letterToSomebody(paragraphs) : undefined
   if (toSomebody !== undefined) modelled.push(toSomebody)
   if (above !== undefined)
-    return restAt(-1, sentencesSaid(text, above.span, above.isToSomebody ? surelyOwn : probablyOwn))
+    return restAt(-1, sentencesSaid(text, above.span, above.isToSomebody ? surelyOwn : surelyAnothers))
   for (const [n, { lines: own, isBlock }] of paragraphs.entries()) {
     const { start, end } = spanOf(own)
     if (isBlock || (isAnnounced && (isQuotation(text.slice(start, end)) || isLastQuote(paragraphs, n)))) {
@@ -146,7 +154,12 @@ function pastesIn(text: string, modelled: Span[]): readonly Span[] {
       modelled.push({ start, end })
       continue
     }
-    if (hasWords && (isAnnounced || (isTalk && n < paragraphs.length - 1))) return restAt(start)
+    if (isAnnounced && isAsked && cut === undefined && isLastStatement(paragraphs, n) && isOwnRemark(text, own)) {
+      modelled.push({ start, end })
+      continue
+    }
+    if (hasWords && isAnnounced) return restAt(start, [], isAsked ? surelyPasted : undefined)
+    if (hasWords && isTalk && n < paragraphs.length - 1) return restAt(start)
     pasted.push(...quoted)
     if (cut?.extent === "rest" && cut.start < end) return restAt(cut.start, cut.own)
     if (cut?.extent === "quotation") {
@@ -158,6 +171,7 @@ function pastesIn(text: string, modelled: Span[]): readonly Span[] {
     const announces =
       cut === undefined ? end < text.length && announcesPaste(said, text.length - end) : cut.start >= end
     pointsBelow = announces && isBelow.test(said)
+    isAsked = cut === undefined && (hasQuestion.test(said) || isRequest(said)) && !needsNext(said)
     if (discussed.has(n)) {
       pasted.push({ start, end })
       isAnnounced = announces
@@ -169,6 +183,23 @@ function pastesIn(text: string, modelled: Span[]): readonly Span[] {
   }
   return pasted
 }
+
+/**
+ * Returns the spans of the last paragraph that are the user's own although a paste starts before it. `ofLine` is set behind a mere question,
+ * where there need not be a paste: then the last paragraph may be where it starts, too.
+ */
+function ownBehind(
+  text: string,
+  paragraphs: readonly Paragraph[],
+  start: number,
+  ofLine: number | undefined,
+): readonly Span[] {
+  const last = spanOf(paragraphs.at(-1)?.lines ?? [])
+  const asked = start < last.start || ofLine !== undefined ? questionAtEnd(paragraphs) : 0
+  return asked === 0 ? [] : ownAtEnd(text, last, asked, ofLine)
+}
+
+const hasQuestion = /[?？]/
 
 /** Matches words for a place further down, with other words between: "see the alert below". */
 const isBelow = /(?<!\p{L})(?:below|unten|abajo|ci-dessous|abaixo|sotto|onder)(?!\p{L})/u
@@ -182,6 +213,18 @@ const maxRemark = 300
 const isOwnAside = (text: string, { start, end }: Span): boolean =>
   end - start <= maxRemark &&
   (speaksForSelf(lowered(text.slice(start, end))) || speakerScore(text, { start, end }) < probablyOwn)
+
+/** True for the last paragraph, and for the one before it if that asks for something. */
+const isLastStatement = (paragraphs: readonly Paragraph[], n: number): boolean =>
+  n === paragraphs.length - 1 ||
+  (n === paragraphs.length - 2 && isRequest(paragraphs[n + 1]?.lines.map(({ low }) => low).join("\n") ?? ""))
+
+/** True for a paragraph of one or two sentences on one line if the speaker model takes all of them for the user's. */
+function isOwnRemark(text: string, [line, ...more]: readonly Line[]): boolean {
+  if (line === undefined || more.length > 0 || line.text.length > maxRemark) return false
+  const sentences = sentencesIn(text, line)
+  return sentences.length <= 2 && surelyOwnIn(text, sentences, probablyOwn).length === sentences.length
+}
 
 /** Returns the sentences of a span that the speaker model takes for the user's. */
 const sentencesSaid = (text: string, span: Span, maxScore: number): readonly Span[] =>
@@ -382,14 +425,15 @@ const isQuotation = (paragraph: string): boolean =>
   /^\s*(?:"[^"]{8,4000}"|“[^“”]{8,4000}”|„[^“”„]{8,4000}[“”]|«[^«»]{8,4000}»)\s*$/.test(paragraph)
 
 /**
- * True if the last paragraph starts with a question about what stands before it, or a request to work on it: then it is the user who speaks
- * there, whatever was pasted, unless the paste itself ends like this.
+ * Returns the length of a question about what stands before it that the last paragraph starts with, 1 for a request to work on it, or 0 for
+ * neither: the user speaks there, whatever was pasted, unless the paste itself ends like this.
  */
-function asksAtEnd(paragraphs: readonly Paragraph[]): boolean {
+function questionAtEnd(paragraphs: readonly Paragraph[]): number {
   const last = paragraphs.at(-1)
-  if (paragraphs.length < 2 || last === undefined || last.isBlock) return false
+  if (paragraphs.length < 2 || last === undefined || last.isBlock) return 0
   const [first = ""] = (last.lines[0]?.low ?? "").split(/(?<=[?？])\s/)
-  return handlesText(first) || (/[?？]$/.test(first) && first.length <= maxQuestion && asksAboutEarlier(first))
+  if (/[?？]$/.test(first) && first.length <= maxQuestion && asksAboutEarlier(first)) return first.length
+  return handlesText(first) ? 1 : 0
 }
 const maxQuestion = 120
 /** Matches the title of a prompt section in capital letters, and the titles under which the author of the prompt speaks again. */
@@ -401,7 +445,7 @@ const ownSection = /^(?:.* )?(?:INSTRUCTIONS?|RULES?|TASKS?|CONSTRAINTS?|REQUIRE
  * up to the last section of instructions.
  */
 function restFrom(text: string, lines: readonly Line[], start: number, back: readonly Span[]): readonly Span[] {
-  if ((back[0]?.start ?? 0) > start) return subtractSpans({ start, end: text.length }, back)
+  if ((back[0]?.start ?? -1) >= start) return subtractSpans({ start, end: text.length }, back)
   const first = lines.findIndex((line) => line.end > start)
   const isSectioned = lines.slice(Math.max(0, first - 1), first + 2).some((line) => section.test(line.text))
   const last = isSectioned

@@ -29,7 +29,7 @@ import { hashFactor, hashStart, isKnownWord } from "./word-facts.ts"
  * Scores above which somebody else speaks, the lowest first: in a message of one line, in one of several lines, and beside a paste that the
  * form of the message shows.
  */
-export const [onOneLine, surelyAnothers, surelyPasted]: readonly [number, number, number] = [0.25, 1, 3]
+export const [onOneLine, surelyAnothers, surelyPasted]: readonly [number, number, number] = [0.25, 1.07, 3]
 
 /** Below this score the user speaks, whatever words introduce the sentence. */
 export const surelyOwn = -1.5
@@ -46,7 +46,7 @@ export function isAnothers(text: string, sentence: Span, pages: readonly Span[])
   const score = speakerScore(text, sentence)
   // Most sentences are the user's own wherever they stand.
   if (score <= onOneLine) return false
-  if (!separator.test(text)) return score > surelyAnothers
+  if (!separator.test(text)) return score > (oneWord.test(text.slice(sentence.end)) ? surelyAnothers : surelyTold)
   // Where a paste was found beside the user's words, the speakers are told apart already.
   const isWhole = pages.length === 1 && pages[0]?.start === 0 && pages[0].end === text.length
   const isUnderLead = ruleLead.test(lineUpTo(text, sentence)) || rulesHeading.test(headingOver(text, sentence.start))
@@ -63,6 +63,9 @@ export function isAnothers(text: string, sentence: Span, pages: readonly Span[])
         : surelyAnothers
   return score > minScore
 }
+/** Above this score somebody else speaks before a question on the same line, unless it is one word and so can be about nothing else. */
+const surelyTold = 2
+const oneWord = /^\s*\S+\s*$/
 const asksAtItsEnd = (text: string, from: number): boolean => {
   const last = text.slice(from, from + maxTelling).trim()
   return /^[^.!?\n]{1,60}[?？]$/.test(last) && (asksAboutEarlier(lowered(last)) || !last.includes(" "))
