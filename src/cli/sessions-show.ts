@@ -224,7 +224,9 @@ function judgedWords({ tool, decision, policies, enforced, observed = [] }: Call
       : decision === "allow"
         ? `allow (${named} on trial would not)`
         : `${decision} by ${named}${enforced ? "" : " (not enforced)"}`
-  const others = observed.map(
+  // What is stopped anyway is not stopped once more.
+  const stricter = observed.filter((one) => decision === "allow" || (decision === "ask" && one.decision === "deny"))
+  const others = stricter.map(
     (one) => `; it would be ${one.decision === "deny" ? "denied" : "asked about"} by the rule: ${one.rule}`,
   )
   return [`${tool}: ${what}`, ...others].join("")
