@@ -8,16 +8,15 @@ import type { announceable } from "../src/rules/find-rules.ts"
 import { announcedBodies } from "./announcement-examples.ts"
 import {
   announced,
-  createDice,
   type Labelled,
   labelledTalk,
   learntSets,
   realLines,
   setExamples,
-  shuffle,
   writtenExamples,
 } from "./rules-examples.ts"
 import { digits, encodeWeights, heaviest, type Model, options, train, weightStep, weightsFile } from "./rules-train.ts"
+import { trainSparse } from "./sparse-model.ts"
 
 /**
  * Trains the model of announcements and writes `src/rules/generated/announcement-weights.ts`: `node bench/announcement-train.ts`, after
@@ -95,49 +94,19 @@ async function examplesOfPart(part: number): Promise<readonly Example[]> {
 const [epochs, rate, decay, dropped, leastSentences] = [15, 0.2, 1e-4, 0.2, 3]
 const seeds: readonly number[] = [7919, 15_838, 23_757]
 
-/** Logistic regression that starts from the score of the sentence, with steps that get smaller for weights that were changed before (AdaGrad). */
-function trainOne(examples: readonly Example[], seed: number): Model {
+/** Starts from the score of the sentence; features of few sentences are left out. */
+function trainAnnouncements(examples: readonly Example[]): Model {
   const counts = new Uint32Array(announcementTable)
   for (const { ids } of examples) for (const id of ids) counts[id] = (counts[id] ?? 0) + 1
-  const known = examples.map((example) => ({
-    ...example,
-    part: announcementShare(example.ids.length),
-    ids: example.ids.filter((id) => (counts[id] ?? 0) >= leastSentences),
+  const known = examples.map(({ ids, score, isRule, weight }) => ({
+    ids: ids.filter((id) => (counts[id] ?? 0) >= leastSentences),
+    part: announcementShare(ids.length),
+    start: boundedBody(score),
+    isTrue: isRule,
+    factor: 1,
+    weight,
   }))
-  const dice = createDice(seed)
-  const [weights, squares] = [new Float64Array(announcementTable), new Float64Array(announcementTable).fill(1e-3)]
-  let [bias, biasSquare] = [0, 1e-3]
-  const order = known.map((_, n) => n)
-  for (let epoch = 0; epoch < epochs; epoch++) {
-    shuffle(order, dice)
-    for (const n of order) {
-      const example = known[n]
-      if (example === undefined) continue
-      const { score, isRule, weight, part } = example
-      const read = example.ids.filter(() => dice(1000) >= dropped * 1000)
-      const sum = read.reduce((total, id) => total + (weights[id] ?? 0) * part, bias + boundedBody(score))
-      const miss = (1 / (1 + Math.exp(-sum)) - Number(isRule)) * weight
-      for (const id of read) {
-        const step = miss * part + decay * (weights[id] ?? 0)
-        squares[id] = (squares[id] ?? 0) + step * step
-        weights[id] = (weights[id] ?? 0) - (rate * step) / Math.sqrt(squares[id] ?? 1)
-      }
-      biasSquare += miss * miss
-      bias -= (rate * miss) / Math.sqrt(biasSquare)
-    }
-  }
-  return { weights: weights.map((weight) => weight * (1 - dropped)), bias }
-}
-
-/** Returns the mean of models that read the examples in different orders. */
-function trainAnnouncements(examples: readonly Example[]): Model {
-  const models = seeds.map((seed) => trainOne(examples, seed))
-  const mean = (valueIn: (model: Model) => number): number =>
-    models.reduce((sum, model) => sum + valueIn(model), 0) / models.length
-  return {
-    weights: new Float64Array(announcementTable).map((_, id) => mean(({ weights }) => weights[id] ?? 0)),
-    bias: mean(({ bias }) => bias),
-  }
+  return trainSparse(known, { tableSize: announcementTable, epochs, rate, decay, dropped }, seeds)
 }
 
 /** Lower levels are not written. */

@@ -2,9 +2,10 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import type { Span } from "../src/message/message.ts"
 import { findRules, ruleLikeIn } from "../src/rules/find-rules.ts"
 import { speakerFeatures, speakerTable } from "../src/rules/who-speaks.ts"
-import { announced, createDice, fixtureTalk, linesOf, readMarked, shuffle } from "./rules-examples.ts"
+import { announced, fixtureTalk, linesOf, readMarked } from "./rules-examples.ts"
 import { heldOutSets } from "./rules-labelled.ts"
 import { digits, encodeWeights, heaviest, type Model, weightStep } from "./rules-train.ts"
+import { trainSparse } from "./sparse-model.ts"
 
 /**
  * Trains the model of who speaks in a sentence of a user's message, and writes `src/rules/generated/speaker-weights.ts`: `node
@@ -292,47 +293,17 @@ function examplesOf({ text, own, pasted, weight }: Message): readonly Example[] 
 const [epochs, rate, decay, dropped] = [20, 0.3, 1e-4, 0.3]
 const seeds: readonly number[] = [12_345, 777, 90_210]
 
-/** Logistic regression with steps that get smaller for weights that were changed before (AdaGrad); each step drops some of the features. */
-function trainOne(examples: readonly Example[], seed: number): Model {
-  const dice = createDice(seed)
-  const [weights, squares] = [new Float64Array(speakerTable), new Float64Array(speakerTable).fill(1e-3)]
-  let [bias, biasSquare] = [0, 1e-3]
+/** Both kinds of sentences count the same in all, as far as the square root of their numbers goes. */
+export function trainSpeaker(some = authors(), ownSeeds = seeds): Model {
+  const examples = messagesOf(some).flatMap(examplesOf)
   const sumOf = (isAnothers: boolean): number =>
     examples.reduce((sum, one) => sum + (one.isAnothers === isAnothers ? one.weight : 0), 0)
   const rarity = Math.sqrt(sumOf(false) / sumOf(true))
-  const order = examples.map((_, n) => n)
-  for (let epoch = 0; epoch < epochs; epoch++) {
-    shuffle(order, dice)
-    for (const n of order) {
-      const example = examples[n]
-      if (example === undefined) continue
-      const { ids, isAnothers, weight } = example
-      const part = 1 / Math.sqrt(ids.length)
-      const read = ids.filter(() => dice(1000) >= dropped * 1000)
-      const score = read.reduce((sum, id) => sum + (weights[id] ?? 0) * part, bias)
-      const miss = (1 / (1 + Math.exp(-score)) - Number(isAnothers)) * weight * (isAnothers ? rarity : 1)
-      for (const id of read) {
-        const step = miss * part + decay * (weights[id] ?? 0)
-        squares[id] = (squares[id] ?? 0) + step * step
-        weights[id] = (weights[id] ?? 0) - (rate * step) / Math.sqrt(squares[id] ?? 1)
-      }
-      biasSquare += miss * miss
-      bias -= (rate * miss) / Math.sqrt(biasSquare)
-    }
-  }
-  return { weights: weights.map((weight) => weight * (1 - dropped)), bias }
-}
-
-/** Returns the mean of models that read the examples in different orders. */
-export function trainSpeaker(some = authors(), ownSeeds = seeds): Model {
-  const examples = messagesOf(some).flatMap(examplesOf)
-  const models = ownSeeds.map((seed) => trainOne(examples, seed))
-  const mean = (valueIn: (model: Model) => number): number =>
-    models.reduce((sum, model) => sum + valueIn(model), 0) / models.length
-  return {
-    weights: new Float64Array(speakerTable).map((_, id) => mean(({ weights }) => weights[id] ?? 0)),
-    bias: mean(({ bias }) => bias),
-  }
+  const known = examples.map(({ ids, isAnothers, weight }) => ({
+    ...{ ids, weight, isTrue: isAnothers, factor: isAnothers ? rarity : 1 },
+    ...{ part: 1 / Math.sqrt(ids.length), start: 0 },
+  }))
+  return trainSparse(known, { tableSize: speakerTable, epochs, rate, decay, dropped }, ownSeeds)
 }
 
 /** Returns the content of the file of weights. */

@@ -43,7 +43,7 @@ const maxIntroduction = 600
 /**
  * Returns the spans of a user's message that are the user's own words, in order and not overlapping. The rest was pasted: mails, chats,
  * issues, reviews, logs, files, quoted lines. In doubt text counts as pasted: a rule that is missed can be said again, a planted one would
- * be obeyed. Linear in the length of the text.
+ * be obeyed. Linear in the length of the text. The file is long because all forms of a paste are tried on the same paragraphs, in one order.
  */
 export const ownWords = (text: string): readonly Span[] => wordsIn(text, "own")
 

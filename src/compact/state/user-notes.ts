@@ -60,7 +60,10 @@ type ConversationState = {
   readonly namedSince: (name: string, at: number) => boolean
 }
 
-/** Notes of the user's messages, each verbatim and with a state: open, done, waiting for an answer, or withdrawn. */
+/**
+ * Notes of the user's messages, each verbatim and with a state: open, done, waiting for an answer, or withdrawn. The file is long because
+ * the state of a message follows from all that are read here of those after it.
+ */
 export function userNotes(talk: UserTalk, standing: ConversationState): readonly NoteDraft[] {
   const read = talk.map((said) => ({ said, words: readWords(said.text) }))
   const kinds = read.map(({ said, words }, n): NoteKind => {
